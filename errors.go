@@ -1,0 +1,16 @@
+package blocked
+
+import "errors"
+
+// The errors that this package returns are wrapped: test them with errors.Is. Their texts name the parameter, its value and its range.
+var (
+	// ErrParameter is wrapped by the error for a parameter that is out of range.
+	ErrParameter = errors.New("parameter out of range")
+
+	// ErrUnreachable is wrapped by the error for a false positive rate that is lower than any number of probes in one block reaches for a sensible size. Its
+	// text names the lowest rate that can be had. It comes together with ErrParameter.
+	ErrUnreachable = errors.New("false positive rate not reachable")
+
+	// ErrTooLarge is wrapped by the error for a filter that is larger than the format, the platform, or WithMaxBytes allows.
+	ErrTooLarge = errors.New("filter too large")
+)
