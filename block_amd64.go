@@ -13,11 +13,11 @@ import (
 var (
 	needAVX2   = []cpuid.FeatureID{cpuid.AVX2, cpuid.BMI2, cpuid.BMI1}
 	needAVX512 = []cpuid.FeatureID{cpuid.AVX512F, cpuid.AVX512BW, cpuid.AVX512DQ, cpuid.AVX512VL, cpuid.BMI2, cpuid.BMI1}
-	// needBITALG is for the k = 8 batch lookup by VPSHUFBITQMB, a part of the AVX-512 kernel.
+	// needBITALG is for the batch lookups by VPSHUFBITQMB, a part of the AVX-512 kernel.
 	needBITALG = []cpuid.FeatureID{cpuid.AVX512BITALG}
 )
 
-// bitGather selects the k = 8 batch lookup by VPSHUFBITQMB in the AVX-512 kernel.
+// bitGather selects the batch lookups by VPSHUFBITQMB in the AVX-512 kernel.
 //
 // Intel's processors multiply 64-bit lanes in three steps and forward a stored product for nothing: there it takes a quarter less time than
 // the other way. AMD's are the reverse in both, so they keep the multiplication in the vector.
@@ -56,14 +56,18 @@ func containsBatch(f *header, dst *bool, hs *uint64, n, ahead int) {
 	switch f.kernel {
 	case kernelAVX512:
 		switch {
+		case f.class == classEight && bitGather:
+			containsEightBatchBITALG(f, dst, hs, n, ahead)
+		case f.class == classEight:
+			containsEightBatchAVX512(f, dst, hs, n, ahead)
+		case f.class == classLow && bitGather:
+			containsLowBatchBITALG(f, dst, hs, n, ahead)
 		case f.class == classLow:
 			containsLowBatchAVX512(f, dst, hs, n, ahead)
-		case f.class == classHigh:
-			containsHighBatchAVX512(f, dst, hs, n, ahead)
 		case bitGather:
-			containsEightBatchBITALG(f, dst, hs, n, ahead)
+			containsHighBatchBITALG(f, dst, hs, n, ahead)
 		default:
-			containsEightBatchAVX512(f, dst, hs, n, ahead)
+			containsHighBatchAVX512(f, dst, hs, n, ahead)
 		}
 	case kernelAVX2:
 		switch f.class {
@@ -141,6 +145,12 @@ func prefetchBatchBMI2(f *header, hs *uint64, n int)
 
 //go:noescape
 func containsEightBatchBITALG(f *header, dst *bool, hs *uint64, n, ahead int)
+
+//go:noescape
+func containsLowBatchBITALG(f *header, dst *bool, hs *uint64, n, ahead int)
+
+//go:noescape
+func containsHighBatchBITALG(f *header, dst *bool, hs *uint64, n, ahead int)
 
 //go:noescape
 func containsEightBatchAVX512(f *header, dst *bool, hs *uint64, n, ahead int)

@@ -33,6 +33,7 @@
 #define skip_   0
 #define bitsOf_ 64
 #define split_  128
+#define diag_   192
 
 // kernel | class<<8, as two bytes of the header read together
 #define AVX512_LOW   0x0002
@@ -130,6 +131,13 @@ GLOBL gather<>(SB), RODATA|NOPTR, $64
 	INDEX(j);            \
 	MULXQ R11, R9, R13;  \
 	ANDL  $7, R13
+
+// AX = g2, with R9 = g1
+#define SECOND \
+	MOVQ  R9, AX;        \
+	SHRQ  $32, AX;       \
+	XORQ  R9, AX;        \
+	IMULQ mul2<>(SB), AX
 
 // Fetch the block of the key 128 keys (prefetchWindow) after key j.
 #define FETCH(j) \
@@ -450,14 +458,20 @@ TEXT ·addIfAbsentHighBatchAVX512(SB), NOSPLIT, $0-40
 	VZEROUPPER
 	RET
 
-// ---- AVX-512 with BITALG, k = 8, lookup
+// ---- AVX-512 with BITALG, lookups
 //
 // VPSHUFBITQMB picks, for each byte b of each lane l of its control, the bit of the block's lane l that the byte's low six bits name: 64 bits. With g in
 // every lane, byte l of lane l is the wanted one, so that the diagonal, bits 9l, is the answer. No mask is built at all.
+//
+// g goes through the stack, since the load that spreads it over the lanes is free of the port that VPSHUFBITQMB and MULX need.
 
 // others: all bits but the diagonal. With them or-ed in, a key that may be contained gives 64 set bits, and KORTESTQ sets the carry.
 DATA others<>+0(SB)/8, $0x7FBFDFEFF7FBFDFE
 GLOBL others<>(SB), RODATA|NOPTR, $8
+
+// diagonal: the rest
+DATA diagonal<>+0(SB)/8, $0x8040201008040201
+GLOBL diagonal<>(SB), RODATA|NOPTR, $8
 
 #define CONTAINSBITALG(j) \
 	INDEX(j);                        \
@@ -474,13 +488,60 @@ GLOBL others<>(SB), RODATA|NOPTR, $8
 	PDEPQ R12, AX, R9;          \
 	MOVQ  R9, (DI)
 
+#define CONTAINSBITALG_LOW(j) \
+	INDEX_LANE(j);                          \
+	MOVQ         R9, (8*j)(SP);             \
+	VPBROADCASTQ (8*j)(SP), Z1;             \
+	VMOVDQU64    (BX)(R10*1), Z3;           \
+	VPSHUFBITQMB Z1, Z3, K1;                \
+	KMOVQ        K1, AX;                    \
+	ANDNQ        diag_(R12)(R13*8), AX, AX; \
+	SETEQ        j(DI)
+
+#define CONTAINSBITALG_LOW_TURN EIGHT(CONTAINSBITALG_LOW)
+
+#define CONTAINSBITALG_HIGH(j) \
+	INDEX_LANE(j);                          \
+	SECOND;                                 \
+	MOVQ         R9, (8*j)(SP);             \
+	MOVQ         AX, (64+8*j)(SP);          \
+	VPBROADCASTQ (8*j)(SP), Z1;             \
+	VPBROADCASTQ (64+8*j)(SP), Z2;          \
+	VMOVDQU64    (BX)(R10*1), Z3;           \
+	VPSHUFBITQMB Z1, Z3, K1;                \
+	VPSHUFBITQMB Z2, Z3, K2;                \
+	KMOVQ        K1, R9;                    \
+	KMOVQ        K2, AX;                    \
+	ANDNQ        diagonal<>(SB), R9, R9;    \
+	ANDNQ        diag_(R12)(R13*8), AX, AX; \
+	ORQ          R9, AX;                    \
+	SETEQ        j(DI)
+
+#define CONTAINSBITALG_HIGH_TURN EIGHT(CONTAINSBITALG_HIGH)
+
 // func containsEightBatchBITALG(f *header, dst *bool, hs *uint64, n, ahead int)
-// k = 8; the AVX-512 kernel's lookup where bitGather is on.
+// k = 8; the AVX-512 kernel's lookup where bitGather is on, as the next two.
 TEXT ·containsEightBatchBITALG(SB), NOSPLIT, $64-40
 	ARGS_DST
 	KMOVQ others<>(SB), K2
 	MOVQ  $0x0101010101010101, R12 // PDEP: bit 0 of each byte
 	LOOP_DST(FETCH, CONTAINSBITALG_TURN)
+	VZEROUPPER
+	RET
+
+// func containsLowBatchBITALG(f *header, dst *bool, hs *uint64, n, ahead int)
+// k < 8
+TEXT ·containsLowBatchBITALG(SB), NOSPLIT, $64-40
+	ARGS_DST
+	LOOP_DST(FETCH, CONTAINSBITALG_LOW_TURN)
+	VZEROUPPER
+	RET
+
+// func containsHighBatchBITALG(f *header, dst *bool, hs *uint64, n, ahead int)
+// k > 8
+TEXT ·containsHighBatchBITALG(SB), NOSPLIT, $128-40
+	ARGS_DST
+	LOOP_DST(FETCH, CONTAINSBITALG_HIGH_TURN)
 	VZEROUPPER
 	RET
 
@@ -534,13 +595,6 @@ TEXT ·containsEightBatchBITALG(SB), NOSPLIT, $64-40
 	SETEQ     j(DI)
 
 #define CONTAINS2_LOW_TURN EIGHT(CONTAINS2_LOW)
-
-// AX = g2, with R9 = g1
-#define SECOND \
-	MOVQ  R9, AX;        \
-	SHRQ  $32, AX;       \
-	XORQ  R9, AX;        \
-	IMULQ mul2<>(SB), AX
 
 #define CONTAINS2_HIGH(j) \
 	INDEX_LANE(j);                              \

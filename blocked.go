@@ -129,6 +129,7 @@ func (f *Filter) Clone() *Filter {
 		return &Filter{}
 	}
 	c := newFilter(f.Geometry(), f.seed)
+	c.kernel = f.kernel
 	copy(c.Bits(), f.Bits())
 	return c
 }

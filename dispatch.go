@@ -95,6 +95,7 @@ type laneTable struct {
 	skip  [8]uint64 // byte l is 0 where lane l takes part, else 0x40: or-ed to a bit number it makes a shift of 64 or more, which gives no bit
 	bits  [8]uint64 // bit l is set where lane l takes part
 	split [8]uint64 // as bits, in the order 0, 1, 4, 5, 2, 3, 6, 7, as AVX2 interleaves the two halves of a block
+	diag  [8]uint64 // bit 9l is set where lane l takes part: bit l of the l-th byte
 }
 
 // laneTables[m-1] is for m probes.
@@ -111,6 +112,7 @@ func makeLaneTables() (ts [8]laneTable) {
 					t.skip[r] |= 0x40 << (8 * l)
 				} else {
 					t.split[r] |= 1 << i
+					t.diag[r] |= 1 << (9 * l)
 				}
 			}
 		}

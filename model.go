@@ -121,14 +121,15 @@ func modelRate(k int, n, blocks float64) float64 {
 	}
 	// The terms are up to 4^8 in sum, so that 1e-11 of the result is rounding.
 	if sum < 1e-9 {
-		return tinyRate(k, n/blocks)
+		return tinyRate(k, n, blocks)
 	}
 	return min(sum, 1)
 }
 
-// tinyRate returns the rate at mean load lambda without the cancellation that makes inclusion and exclusion useless for very small rates. It takes the lanes
-// as independent given the number of keys in the block, which is right for k = 8 and k = 16 and within 1.5% otherwise.
-func tinyRate(k int, lambda float64) float64 {
+// tinyRate returns the same without the cancellation that makes inclusion and exclusion useless for very small rates: the sum over j of the chance
+// that the asked key's block has j keys times the rate given j. It takes the lanes as independent given j, which is right for k = 8 and k = 16 and
+// within 1.5% otherwise.
+func tinyRate(k int, n, blocks float64) float64 {
 	given := func(j float64) float64 {
 		if k <= 8 {
 			hit := -math.Expm1(j * math.Log1p(-float64(k)/512))
@@ -141,9 +142,12 @@ func tinyRate(k int, lambda float64) float64 {
 		two := 63.0/64*(1-2*a+b) + one/64
 		return math.Pow(one, float64(16-k)) * math.Pow(two, float64(k-8))
 	}
-	weight, sum := math.Exp(-lambda), 0.0
-	for j := 1.0; j < lambda+200; j++ {
-		weight *= lambda / j
+	if blocks == 1 {
+		return given(n)
+	}
+	weight, sum := math.Exp(n*math.Log1p(-1/blocks)), 0.0
+	for j := 1.0; j <= n && j < n/blocks+200; j++ {
+		weight *= (n - j + 1) / j / (blocks - 1)
 		sum += weight * given(j)
 	}
 	return max(0, min(sum, 1))
