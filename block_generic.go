@@ -26,10 +26,15 @@ func probes(h uint64) (g1, g2 uint64, r int) {
 	return g1, g2, int(hi & 7)
 }
 
+// blockIndex returns the number of h's block among n.
+func blockIndex(h, n uint64) uint64 {
+	i, _ := bits.Mul64(h, n)
+	return i
+}
+
 // block returns h's block. The header must have blocks.
 func (f *header) block(h uint64) *[blockBytes]byte {
-	i, _ := bits.Mul64(h, f.blocks)
-	return (*[blockBytes]byte)(unsafe.Add(f.bits, uintptr(i)*blockBytes))
+	return (*[blockBytes]byte)(unsafe.Add(f.bits, uintptr(blockIndex(h, f.blocks))*blockBytes))
 }
 
 // lane returns lane l of b. Lanes are little-endian on every architecture.

@@ -121,7 +121,12 @@ func (f *Filter) Bits() []byte {
 }
 
 // Reset empties the filter. Its memory stays.
-func (f *Filter) Reset() { clear(f.Bits()) }
+func (f *Filter) Reset() {
+	if raceEnabled {
+		raceWrite(f.bits, len(f.Bits()))
+	}
+	clear(f.Bits())
+}
 
 // Clone returns a copy with memory of its own.
 func (f *Filter) Clone() *Filter {

@@ -30,8 +30,8 @@ func (g Geometry) BitsPerKey(n uint64) float64 {
 }
 
 // FalsePositiveRate returns the share of lookups of absent keys that report "may contain" once the filter has n different keys, 0 to 1,
-// from the model in the package documentation: the average over all filters of this geometry. It is exact but for rounding above 1e-9, and within 1.5%
-// below. It takes some microseconds. For a geometry that is out of range it returns NaN.
+// from the model in the package documentation: the average over all filters of this geometry. It is exact but for rounding: one part in ten thousand at most, down to rates of 1e-20. It takes some
+// microseconds, or some hundred where the rate is below 1e-9. For a geometry that is out of range it returns NaN.
 func (g Geometry) FalsePositiveRate(n uint64) float64 {
 	if g.check() != nil {
 		return math.NaN()
