@@ -1,7 +1,6 @@
 package blocked
 
 import (
-	"math"
 	"slices"
 	"sync"
 )
@@ -124,7 +123,7 @@ func modelRate(k int, n, blocks float64) float64 {
 		if t.a.hi >= blocks { // one block, and every key hits T
 			continue
 		}
-		sum += t.c.hi * math.Exp(n*math.Log1p(-t.a.hi/blocks))
+		sum += float64(t.c.hi * expNeg(float64(-n*ln1m(t.a.hi/blocks))))
 	}
 	// The terms' sizes are up to 2^k in sum, so that 2^k * 1e-15 of the result, at most, is rounding.
 	if sum < 1e-9 && n < 1<<63 {
@@ -149,33 +148,4 @@ func tinyRate(k int, n uint64, blocks float64) float64 {
 		sum = sum.plus(power.times(t.c))
 	}
 	return max(0, min(sum.hi, 1))
-}
-
-// pair is the number hi + lo, with lo at most half a unit in the last place of hi (Dekker 1971, "A floating-point technique for extending the available
-// precision").
-type pair struct{ hi, lo float64 }
-
-func (x pair) minus() pair { return pair{-x.hi, -x.lo} }
-
-func (x pair) plus(y pair) pair {
-	s := x.hi + y.hi
-	v := s - x.hi
-	e := (x.hi - (s - v)) + (y.hi - v) + x.lo + y.lo
-	hi := s + e
-	return pair{hi, e - (hi - s)}
-}
-
-func (x pair) times(y pair) pair {
-	p := x.hi * y.hi
-	e := math.FMA(x.hi, y.hi, -p) + (x.hi*y.lo + x.lo*y.hi)
-	hi := p + e
-	return pair{hi, e - (hi - p)}
-}
-
-func (x pair) over(d float64) pair {
-	q := x.hi / d
-	rest := math.FMA(-q, d, x.hi) + x.lo
-	e := rest / d
-	hi := q + e
-	return pair{hi, e - (hi - q)}
 }

@@ -128,7 +128,7 @@ func Plan(n uint64, p float64) (Geometry, error) {
 // leastBlocks returns the fewest blocks that keep rate p for n keys at k probes, where these are fewer than below. It reports false where
 // they are not, or where k needs more than maxBitsPerKey.
 func leastBlocks(k int, n, p float64, below uint64) (uint64, bool) {
-	limit := math.Ceil(n*maxBitsPerKey/blockBits) + 1
+	limit := min(math.Ceil(n*maxBitsPerKey/blockBits)+1, 1<<52) // beyond, floats are no integers; such a size is refused anyway
 	if float64(below) <= limit {
 		limit = float64(below) - 1
 	}
@@ -138,21 +138,22 @@ func leastBlocks(k int, n, p float64, below uint64) (uint64, bool) {
 	if modelRate(k, n, 1) <= p {
 		return 1, true
 	}
-	// The logarithm of the rate is almost a line over that of the size: interpolate, and halve where that is slow. Beyond 2^53 blocks the floats are no integers
-	// any more; such a size is refused anyway.
+	// The logarithm of the rate is almost a line over that of the size: interpolate, and halve where that is slow. The bits of a float, taken as an integer, are its
+	// logarithm to base two, roughly, and the same everywhere.
+	lg := func(x float64) float64 { return float64(math.Float64bits(x)) }
 	lo, hi := 1.0, limit
-	rateLo, rateHi := math.Log(modelRate(k, n, lo)/p), math.Log(modelRate(k, n, hi)/p)
-	for turn := 0; hi-lo > 1 && turn < 200; turn++ {
+	rateLo, rateHi := lg(modelRate(k, n, lo)), lg(modelRate(k, n, hi))
+	for turn := 0; hi-lo > 1; turn++ {
 		at := 0.5
-		if turn%3 != 2 {
-			at = rateLo / (rateLo - rateHi)
+		if turn%3 != 2 && rateLo > rateHi {
+			at = (rateLo - lg(p)) / (rateLo - rateHi)
 		}
-		mid := math.Round(math.Exp(math.Log(lo) + at*(math.Log(hi)-math.Log(lo))))
-		mid = max(lo+1, min(mid, hi-1))
+		mid := math.Float64frombits(uint64(lg(lo) + float64(at*(lg(hi)-lg(lo)))))
+		mid = max(lo+1, min(math.Floor(mid), hi-1))
 		if rate := modelRate(k, n, mid); rate <= p {
-			hi, rateHi = mid, math.Log(max(rate, 1e-300)/p)
+			hi, rateHi = mid, lg(rate)
 		} else {
-			lo, rateLo = mid, math.Log(rate/p)
+			lo, rateLo = mid, lg(rate)
 		}
 	}
 	return uint64(hi), true
