@@ -1,0 +1,40 @@
+# Everything that a contributor runs. Needs Go and a shell; the cross targets need QEMU's user-mode emulators as well.
+
+GO ?= go
+STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
+ACTIONLINT = github.com/rhysd/actionlint/cmd/actionlint@v1.7.12
+FUZZTIME ?= 10m
+
+.PHONY: test
+test: ## The tests of this machine's architecture, about a minute.
+	$(GO) vet ./...
+	$(GO) test ./...
+
+.PHONY: race
+race: ## The same under the race detector (needs cgo).
+	$(GO) test -race -short ./...
+
+.PHONY: long
+long: ## With up to 425 million keys: minutes and a gigabyte.
+	BLOCKED_LONG=1 $(GO) test -timeout 60m -run 'Rates' -v .
+
+.PHONY: lint
+lint:
+	@test -z "$$(gofmt -l .)" || { gofmt -l .; echo 'not formatted with gofmt'; exit 1; }
+	$(GO) run $(STATICCHECK) ./...
+	$(GO) run $(STATICCHECK) -tags purego ./...
+	$(GO) run $(ACTIONLINT)
+
+.PHONY: cross
+cross: ## Runs the tests on emulated processors: see the script.
+	sh scripts/cross.sh
+
+.PHONY: vet-all
+vet-all: ## Builds and vets every GOOS/GOARCH, with and without purego.
+	sh scripts/vet-all.sh
+
+.PHONY: fuzz
+fuzz: ## Each fuzz target for FUZZTIME.
+	for target in $$($(GO) test -list '^Fuzz' . | grep ^Fuzz); do \
+		$(GO) test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) . || exit 1; \
+	done
