@@ -54,9 +54,6 @@ func TestGolden(t *testing.T) {
 	lines := readGolden(t)
 	eachKernel(t, func(t *testing.T) {
 		for i, l := range lines {
-			if testing.Short() && l.Keys > 200000 {
-				continue
-			}
 			checkGolden(t, i+1, l)
 		}
 	})

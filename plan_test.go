@@ -165,7 +165,11 @@ func TestPlanMonotone(t *testing.T) {
 // TestPlanIsBest tries every k by brute force on small sizes.
 func TestPlanIsBest(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 3))
-	for range 300 {
+	tries := 300
+	if testing.Short() {
+		tries = 30
+	}
+	for range tries {
 		n := uint64(r.IntN(3000))
 		p := math.Exp(-r.Float64() * 16)
 		if p < MinRate() {

@@ -16,19 +16,33 @@ run() {
 	GOARCH=$arch BLOCKED_WANT_KERNEL=$kernel go test -short -vet=off -timeout 20m -tags "$tags" ${runner:+-exec "$runner"} .
 }
 
-for name in $wanted; do
-	case $name in
+# one NAME
+one() {
+	case $1 in
 	purego) run purego generic "$(go env GOARCH)" '' purego ;;
 	nehalem) run nehalem generic amd64 'qemu-x86_64-static -cpu Nehalem' ;;
 	haswell) run haswell avx2 amd64 'qemu-x86_64-static -cpu Haswell' ;;
 	386) run 386 generic 386 "$([ "$(uname -m)" = x86_64 ] || echo qemu-i386-static)" ;;
 	arm64) run arm64 neon arm64 qemu-aarch64-static ;;
 	arm64-purego) run arm64-purego generic arm64 qemu-aarch64-static purego ;;
-	s390x | riscv64 | ppc64le | loong64 | arm) run "$name" generic "$name" "qemu-$([ "$name" = loong64 ] && echo loongarch64 || echo "$name")-static" ;;
+	loong64) run loong64 generic loong64 qemu-loongarch64-static ;;
+	s390x | riscv64 | ppc64le | arm) run "$1" generic "$1" "qemu-$1-static" ;;
 	wasm)
-		echo '== wasm: kernel generic'
-		PATH="$PATH:$(go env GOROOT)/lib/wasm" GOOS=js GOARCH=wasm BLOCKED_WANT_KERNEL=generic go test -short -vet=off -timeout 20m .
+		export PATH="$PATH:$(go env GOROOT)/lib/wasm" GOOS=js
+		run wasm generic wasm ''
 		;;
-	*) echo "unknown name $name" >&2; exit 2 ;;
+	*)
+		echo "unknown name $1" >&2
+		exit 2
+		;;
 	esac
-done
+}
+
+if [ $# = 1 ]; then
+	one "$1"
+	exit
+fi
+
+# Two at a time: go test takes one processor for the most part.
+# shellcheck disable=SC2086
+printf '%s\n' $wanted | xargs -n 1 -P 2 sh scripts/cross.sh
