@@ -36,5 +36,5 @@ vet-all: ## Builds and vets every GOOS/GOARCH, with and without purego.
 .PHONY: fuzz
 fuzz: ## Each fuzz target for FUZZTIME.
 	for target in $$($(GO) test -list '^Fuzz' . | grep ^Fuzz); do \
-		$(GO) test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) . || exit 1; \
+		$(GO) test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 10x . || exit 1; \
 	done

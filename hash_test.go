@@ -81,6 +81,29 @@ func TestHashUint64(t *testing.T) {
 	}
 }
 
+// TestHashUint64s holds the vectorised hashes against the others, at every length and alignment.
+func TestHashUint64s(t *testing.T) {
+	eachKernel(t, func(t *testing.T) {
+		r := rand.New(rand.NewPCG(2, 1))
+		for n := range 50 {
+			f := mustNew(t, 10, 0.5, WithSeed(r.Uint64()))
+			keys, hs := make([]uint64, n), make([]uint64, n+1)
+			for i := range keys {
+				keys[i] = r.Uint64() >> r.IntN(64)
+			}
+			f.hashUint64s(hs[:n], keys)
+			for i, key := range keys {
+				if want := f.HashUint64(key); hs[i] != want {
+					t.Fatalf("hash %d of %d, key %#x: %#x, want %#x", i, n, key, hs[i], want)
+				}
+			}
+			if hs[n] != 0 {
+				t.Fatalf("%d hashes: one more was written", n)
+			}
+		}
+	})
+}
+
 // TestSeedHas64Bits: seeds that differ in one bit give other hashes.
 func TestSeedHas64Bits(t *testing.T) {
 	for _, key := range []string{"", "a", "12345678", "0123456789abcdef", string(make([]byte, 300))} {

@@ -1,5 +1,7 @@
 package blocked
 
+import "unsafe"
+
 // Batches of keys: hashed a few at a time into a buffer on the stack, then handed to the batch kernels.
 
 // AddKeys adds keys.
@@ -133,9 +135,12 @@ func (f *Filter) hashStrings(hs []uint64, keys []string) {
 
 func (f *Filter) hashUint64s(hs, keys []uint64) {
 	keys = keys[:len(hs)]
+	if raceEnabled {
+		raceRead(unsafe.Pointer(unsafe.SliceData(keys)), 8*len(keys))
+	}
 	flip := f.flip
-	for i, key := range keys {
-		hs[i] = hashUint64(key, flip)
+	for i := hashUint64sVector(&f.header, hs, unsafe.Pointer(unsafe.SliceData(keys)), flip); i < len(hs); i++ {
+		hs[i] = hashUint64(keys[i], flip)
 	}
 }
 
@@ -146,41 +151,43 @@ const (
 )
 
 // A hashWindow holds the hashes between the one that was computed last, whose block has been asked for, and the one that is used next. In a filter that needs no
-// prefetch it holds one step at a time. Methods that take a number of hashes take that many from the last room.
+// prefetch it holds one step at a time, a long one. Methods that take a number of hashes take that many from the last room.
 type hashWindow struct {
 	f    *header
+	step int // hashes to a step, a divisor of windowSize
 	lag  int // hashes to keep back
 	head int // total put in
-	tail int // total used; head - tail <= lag + windowStep
+	tail int // total used; head - tail <= lag + step
 	hs   [windowSize]uint64
 }
 
 func (w *hashWindow) init(f *header) {
 	w.f = f
+	w.step = windowSize
 	if f.large() {
-		w.lag = prefetchWindow
+		w.step, w.lag = windowStep, prefetchWindow
 	}
 }
 
 // room returns the place for the next hashes, of at most n keys.
 func (w *hashWindow) room(n int) []uint64 {
 	at := w.head % windowSize
-	return w.hs[at : at+min(n, windowStep)]
+	return w.hs[at : at+min(n, w.step)]
 }
 
 // put fetches the blocks of the n hashes that have been written, and reports whether a step is due.
 func (w *hashWindow) put(n int) bool {
-	if w.lag > 0 && n == windowStep {
+	if w.lag > 0 && n == windowStep { // what is shorter is the end, and used at once
 		prefetchBatch(w.f, &w.hs[w.head%windowSize], n)
 	}
 	w.head += n
 	return w.head-w.tail > w.lag
 }
 
-// next returns the oldest hashes, windowStep of them or what is left.
+// next returns the oldest hashes: a step, or what is left.
 func (w *hashWindow) next() []uint64 {
 	at := w.tail % windowSize
-	n := min(windowStep, w.head-w.tail)
+	n := min(w.step, w.head-w.tail)
 	w.tail += n
 	return w.hs[at : at+n]
 }
