@@ -12,7 +12,7 @@ import (
 // system keeps the registers as well.
 var (
 	needAVX2   = []cpuid.FeatureID{cpuid.AVX2, cpuid.BMI2, cpuid.BMI1}
-	needAVX512 = []cpuid.FeatureID{cpuid.AVX512F, cpuid.AVX512BW, cpuid.AVX512DQ, cpuid.AVX512VL, cpuid.BMI2, cpuid.BMI1}
+	needAVX512 = []cpuid.FeatureID{cpuid.AVX512F, cpuid.AVX512BW, cpuid.AVX512DQ, cpuid.AVX512VL, cpuid.BMI2, cpuid.BMI1, cpuid.POPCNT}
 	// needBITALG is for the batch lookups by VPSHUFBITQMB, a part of the AVX-512 kernel.
 	needBITALG = []cpuid.FeatureID{cpuid.AVX512BITALG}
 )

@@ -42,3 +42,32 @@ next:
 	JNE        next
 	VZEROUPPER
 	RET
+
+// func pickRangeAVX512(dst, hs *uint64, n int, first, size uint64) int
+// Copies those of hs[0:n] that are from first on and less than size beyond to dst, in order, and returns how many. n is a multiple of 8 above 0; dst has room for n
+// and eight more. Needs AVX-512 F and DQ.
+TEXT ·pickRangeAVX512(SB), NOSPLIT, $0-48
+	MOVQ dst+0(FP), DI
+	MOVQ hs+8(FP), SI
+	MOVQ n+16(FP), CX
+	MOVQ DI, BX
+	VPBROADCASTQ first+24(FP), Z4
+	VPBROADCASTQ size+32(FP), Z5
+
+pick:
+	VMOVDQU64   (SI), Z0
+	VPSUBQ      Z4, Z0, Z1
+	VPCMPUQ     $1, Z5, Z1, K1 // less than, without sign
+	VPCOMPRESSQ Z0, K1, Z1
+	KMOVB       K1, AX
+	VMOVDQU64   Z1, (DI)       // the picked ones, and up to eight that the next turn writes over
+	POPCNTL     AX, AX
+	LEAQ        (DI)(AX*8), DI
+	ADDQ        $64, SI
+	SUBQ        $8, CX
+	JNE         pick
+	SUBQ        BX, DI
+	SHRQ        $3, DI
+	MOVQ        DI, ret+40(FP)
+	VZEROUPPER
+	RET

@@ -50,6 +50,7 @@ func TestKernelsFor(t *testing.T) {
 		check("linux", without(id), kernelAVX2, kernelGeneric)
 	}
 	check("linux", without(cpuid.AVX2), kernelAVX512, kernelGeneric)
+	check("linux", without(cpuid.POPCNT), kernelAVX2, kernelGeneric)
 	check("linux", without(cpuid.BMI2), kernelGeneric)
 	check("linux", without(cpuid.BMI1), kernelGeneric)
 	check("windows", func(...cpuid.FeatureID) bool { return false }, kernelGeneric)
