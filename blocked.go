@@ -46,20 +46,24 @@ import (
 // Filter is a blocked Bloom filter. [New] and [NewGeometry] make one. The zero Filter contains nothing, and adding to it panics.
 //
 // Lookups may run in parallel with each other; an Add, AddIfAbsent or Reset may not run in parallel with anything on the same Filter. A copy of a Filter shares its
-// memory; [Filter.Clone] does not. No method allocates but Clone, and the Select methods where their slice must grow.
+// memory; [Filter.Clone] does not. No method that adds or looks up allocates, but for the Select methods where their slice must grow.
 type Filter struct {
 	header
-	seed uint64
-	flip uint64 // flipOf(seed)
+	seed       uint64
+	flip       uint64 // flipOf(seed)
+	room       uint64 // blocks that the memory has where these are more than the filter has, as after reading a smaller one into it
+	callerHash bool   // WithCallerHash
 }
 
 // options is what the Options set.
 type options struct {
-	seed     uint64
-	maxBytes uint64
+	seed       uint64
+	maxBytes   uint64
+	budget     bool // maxBytes was asked for
+	callerHash bool
 }
 
-// An Option changes what New or NewGeometry makes.
+// An Option changes what New, NewGeometry, NewBuilder or NewBuilderBits makes.
 type Option func(*options)
 
 // WithSeed sets the seed of the hash: any number, 0 if not set. Filters that are to be compared or merged, or to share hashes, need the same.
@@ -67,8 +71,16 @@ type Option func(*options)
 // A secret seed makes it hard for outsiders to choose keys that collide, though XXH3 is no cryptographic hash.
 func WithSeed(seed uint64) Option { return func(o *options) { o.seed = seed } }
 
-// WithMaxBytes sets the most bytes that the filter may have; 64 GiB if not set. A larger one is an error that wraps ErrTooLarge, before anything is allocated.
-func WithMaxBytes(n uint64) Option { return func(o *options) { o.maxBytes = n } }
+// WithMaxBytes sets the most bytes that the filter's blocks may have; 64 GiB if not set. A larger one is an error that wraps ErrTooLarge, before anything is allocated; but
+// a [Builder] keeps to n and gives up on the rate.
+func WithMaxBytes(n uint64) Option { return func(o *options) { o.maxBytes, o.budget = n, true } }
+
+// WithCallerHash says that the filter's keys are known by hashes of the caller's own making, which AddHash, MayContainHash and the like take, instead of XXH3-64 with the seed.
+// It changes nothing but what files say: a container names its hash, so that a reader which knows only XXH3-64 does not ask for keys with it and call them absent. Such a container
+// is read into a Filter made with this option and into no other, and a [View] of it reports "may contain" for every lookup by key.
+//
+// The methods of the filter that take keys still hash with XXH3-64.
+func WithCallerHash() Option { return func(o *options) { o.callerHash = true } }
 
 // defaultMaxBytes makes a slip of a zero an error instead of the end of the process.
 const defaultMaxBytes = 64 << 30
@@ -99,7 +111,9 @@ func NewGeometry(g Geometry, opts ...Option) (*Filter, error) {
 	if g.Bytes() > math.MaxInt-blockBytes {
 		return nil, fmt.Errorf("blocked: %w: %d blocks are %d bytes, the platform's maximum is %d", ErrTooLarge, g.Blocks, g.Bytes(), math.MaxInt-blockBytes)
 	}
-	return newFilter(g, o.seed), nil
+	f := newFilter(g, o.seed)
+	f.callerHash = o.callerHash
+	return f, nil
 }
 
 // newFilter makes an empty filter of a geometry that has been checked.
@@ -130,6 +144,7 @@ func (f *Filter) Clone() *Filter {
 	}
 	c := newFilter(f.Geometry(), f.seed)
 	c.kernel = f.kernel
+	c.callerHash = f.callerHash
 	copy(c.Bits(), f.Bits())
 	return c
 }
