@@ -5,7 +5,8 @@ package blocked
 // AddKeys adds keys.
 func (f *Filter) AddKeys(keys [][]byte) {
 	var w hashWindow
-	w.init(&f.header)
+	w.f = &f.header
+	w.init()
 	for len(keys) > 0 {
 		hs := w.room(len(keys))
 		f.hashKeys(hs, keys)
@@ -18,7 +19,8 @@ func (f *Filter) AddKeys(keys [][]byte) {
 // AddStrings adds the bytes of strings.
 func (f *Filter) AddStrings(keys []string) {
 	var w hashWindow
-	w.init(&f.header)
+	w.f = &f.header
+	w.init()
 	for len(keys) > 0 {
 		hs := w.room(len(keys))
 		f.hashStrings(hs, keys)
@@ -31,7 +33,8 @@ func (f *Filter) AddStrings(keys []string) {
 // AddUint64s adds the eight little-endian bytes of each key.
 func (f *Filter) AddUint64s(keys []uint64) {
 	var w hashWindow
-	w.init(&f.header)
+	w.f = &f.header
+	w.init()
 	for len(keys) > 0 {
 		hs := w.room(len(keys))
 		f.hashUint64s(hs, keys)
@@ -45,7 +48,8 @@ func (f *Filter) AddUint64s(keys []uint64) {
 func (f *Filter) MayContainKeys(dst []bool, keys [][]byte) {
 	dst = dst[:len(keys)]
 	var w hashWindow
-	w.init(&f.header)
+	w.f = &f.header
+	w.init()
 	for len(keys) > 0 {
 		hs := w.room(len(keys))
 		f.hashKeys(hs, keys)
@@ -59,7 +63,8 @@ func (f *Filter) MayContainKeys(dst []bool, keys [][]byte) {
 func (f *Filter) MayContainStrings(dst []bool, keys []string) {
 	dst = dst[:len(keys)]
 	var w hashWindow
-	w.init(&f.header)
+	w.f = &f.header
+	w.init()
 	for len(keys) > 0 {
 		hs := w.room(len(keys))
 		f.hashStrings(hs, keys)
@@ -73,7 +78,8 @@ func (f *Filter) MayContainStrings(dst []bool, keys []string) {
 func (f *Filter) MayContainUint64s(dst []bool, keys []uint64) {
 	dst = dst[:len(keys)]
 	var w hashWindow
-	w.init(&f.header)
+	w.f = &f.header
+	w.init()
 	for len(keys) > 0 {
 		hs := w.room(len(keys))
 		f.hashUint64s(hs, keys)
@@ -155,9 +161,9 @@ type hashWindow struct {
 	hs   [windowSize]uint64
 }
 
-func (w *hashWindow) init(f *header) {
-	w.f = f
-	if f.large() {
+// init is called when f is set. It does not set it, for what is stored through a pointer would count as escaping, and with it a View on the caller's stack.
+func (w *hashWindow) init() {
+	if w.f.large() {
 		w.lag = prefetchWindow
 	}
 }
