@@ -7,4 +7,4 @@ require (
 	github.com/zeebo/xxh3 v1.1.0
 )
 
-require golang.org/x/sys v0.50.0 // indirect
+require golang.org/x/sys v0.50.0
