@@ -102,11 +102,14 @@ func (f *Filter) ReadFrom(r io.Reader) (int64, error) {
 
 // readBlocks reads size bytes into new memory, which grows with what has come unless r is known to have them.
 func readBlocks(r io.Reader, size int) (mem []byte, n int, err error) {
-	first := streamFirst
-	if has(r, int64(size)) {
-		first = size
+	first := size
+	if !has(r, int64(size)) {
+		// Counted from the end, so that the last step is a whole one.
+		for first > streamFirst {
+			first = (first-1)/streamGrowth + 1
+		}
 	}
-	mem = alignedBytes(min(size, first))
+	mem = alignedBytes(first)
 	for {
 		m, err := io.ReadFull(r, mem[n:])
 		n += m
