@@ -46,22 +46,26 @@ import (
 // Filter is a blocked Bloom filter. [New] and [NewGeometry] make one. The zero Filter contains nothing, and adding to it panics.
 //
 // Lookups may run in parallel with each other; an Add, AddIfAbsent or Reset may not run in parallel with anything on the same Filter. A copy of a Filter shares its
-// memory; [Filter.Clone] does not. No method allocates but Clone, and the Select methods where their slice must grow.
+// memory; [Filter.Clone] does not. No method that adds or looks up allocates, but for the Select methods where their slice must grow.
 type Filter struct {
 	header
-	seed uint64
-	flip uint64 // flipOf(seed)
-	huge bool   // huge pages are asked for
+	seed       uint64
+	flip       uint64 // flipOf(seed)
+	room       uint64 // blocks that the memory has where these are more than the filter has, as after reading a smaller one into it
+	callerHash bool   // WithCallerHash
+	small      bool   // WithoutHugePages
 }
 
 // options is what the Options set.
 type options struct {
-	seed     uint64
-	maxBytes uint64
-	small    bool // WithoutHugePages
+	seed       uint64
+	maxBytes   uint64
+	budget     bool // maxBytes was asked for
+	callerHash bool
+	small      bool // WithoutHugePages
 }
 
-// An Option changes what New or NewGeometry makes.
+// An Option changes what New, NewGeometry, NewBuilder or NewBuilderBits makes.
 type Option func(*options)
 
 // WithSeed sets the seed of the hash: any number, 0 if not set. Filters that are to be compared or merged, or to share hashes, need the same.
@@ -69,8 +73,16 @@ type Option func(*options)
 // A secret seed makes it hard for outsiders to choose keys that collide, though XXH3 is no cryptographic hash.
 func WithSeed(seed uint64) Option { return func(o *options) { o.seed = seed } }
 
-// WithMaxBytes sets the most bytes that the filter may have; 64 GiB if not set. A larger one is an error that wraps ErrTooLarge, before anything is allocated.
-func WithMaxBytes(n uint64) Option { return func(o *options) { o.maxBytes = n } }
+// WithMaxBytes sets the most bytes that the filter's blocks may have; 64 GiB if not set. A larger one is an error that wraps ErrTooLarge, before anything is allocated; but
+// a [Builder] keeps to n and gives up on the rate.
+func WithMaxBytes(n uint64) Option { return func(o *options) { o.maxBytes, o.budget = n, true } }
+
+// WithCallerHash says that the filter's keys are known by hashes of the caller's own making, which AddHash, MayContainHash and the like take, instead of XXH3-64 with the seed.
+// It changes nothing but what files say: a container names its hash, so that a reader which knows only XXH3-64 does not ask for keys with it and call them absent. Such a container
+// is read into a Filter made with this option and into no other, and a [View] of it reports "may contain" for every lookup by key.
+//
+// The methods of the filter that take keys still hash with XXH3-64.
+func WithCallerHash() Option { return func(o *options) { o.callerHash = true } }
 
 // WithoutHugePages leaves the choice of pages to the system. Otherwise a filter of 4 MiB and more asks Linux to back it by huge pages (madvise), which makes lookups that miss the caches
 // a good deal faster and can make a filter resident in steps of 2 MiB. It is ordinary memory of the Go heap all the same.
@@ -105,13 +117,15 @@ func NewGeometry(g Geometry, opts ...Option) (*Filter, error) {
 	if g.Bytes() > math.MaxInt-blockBytes {
 		return nil, fmt.Errorf("blocked: %w: %d blocks are %d bytes, the platform's maximum is %d", ErrTooLarge, g.Blocks, g.Bytes(), math.MaxInt-blockBytes)
 	}
-	return newFilter(g, o.seed, !o.small), nil
+	f := newFilter(g, o.seed, o.small)
+	f.callerHash = o.callerHash
+	return f, nil
 }
 
-// newFilter makes an empty filter of a geometry that has been checked.
-func newFilter(g Geometry, seed uint64, huge bool) *Filter {
-	b := alignedBytes(int(g.Bytes()), huge)
-	return &Filter{header: makeHeader(unsafe.Pointer(unsafe.SliceData(b)), g), seed: seed, flip: flipOf(seed), huge: huge}
+// newFilter makes an empty filter of a geometry that has been checked. small is WithoutHugePages.
+func newFilter(g Geometry, seed uint64, small bool) *Filter {
+	b := filterBytes(int(g.Bytes()), small)
+	return &Filter{header: makeHeader(unsafe.Pointer(unsafe.SliceData(b)), g), seed: seed, flip: flipOf(seed), small: small}
 }
 
 // Geometry returns the filter's shape; the zero Geometry for a zero Filter.
@@ -139,8 +153,9 @@ func (f *Filter) Clone() *Filter {
 	if f.blocks == 0 {
 		return &Filter{}
 	}
-	c := newFilter(f.Geometry(), f.seed, f.huge)
+	c := newFilter(f.Geometry(), f.seed, f.small)
 	c.kernel = f.kernel
+	c.callerHash = f.callerHash
 	copy(c.Bits(), f.Bits())
 	return c
 }

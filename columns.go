@@ -17,7 +17,8 @@ func (f *Filter) AddColumn(buf []byte, width int) error {
 		return err
 	}
 	var w hashWindow
-	w.init(&f.header)
+	w.f = &f.header
+	w.init()
 	for n > 0 {
 		hs := w.room(n)
 		f.hashColumn(hs, buf, width)
@@ -38,7 +39,8 @@ func (f *Filter) MayContainColumn(dst []bool, buf []byte, width int) error {
 	}
 	dst = dst[:n]
 	var w hashWindow
-	w.init(&f.header)
+	w.f = &f.header
+	w.init()
 	for n > 0 {
 		hs := w.room(n)
 		f.hashColumn(hs, buf, width)
@@ -137,7 +139,8 @@ func addBinary[O offset](f *Filter, data []byte, offsets []O) error {
 		return err
 	}
 	var w hashWindow
-	w.init(&f.header)
+	w.f = &f.header
+	w.init()
 	for n > 0 {
 		hs := w.room(n)
 		hashBinary(f, hs, data, offsets)
@@ -156,7 +159,8 @@ func mayContainBinary[O offset](f *Filter, dst []bool, data []byte, offsets []O)
 	}
 	dst = dst[:n]
 	var w hashWindow
-	w.init(&f.header)
+	w.f = &f.header
+	w.init()
 	for n > 0 {
 		hs := w.room(n)
 		hashBinary(f, hs, data, offsets)
@@ -166,4 +170,40 @@ func mayContainBinary[O offset](f *Filter, dst []bool, data []byte, offsets []O)
 	}
 	w.containsRest(dst)
 	return nil
+}
+
+// MayContainColumn sets dst[i] to whether key i of a column of fixed width may have been added, as [Filter.MayContainColumn] does.
+func (v View) MayContainColumn(dst []bool, buf []byte, width int) error {
+	n, err := columnLength(buf, width)
+	if err != nil {
+		return err
+	}
+	if !v.keyed() {
+		setAll(dst[:n])
+		return nil
+	}
+	f := v.filter()
+	return f.MayContainColumn(dst, buf, width)
+}
+
+// MayContainBinaryColumn sets dst[i] to whether key i of a column of variable width may have been added, as [Filter.MayContainBinaryColumn] does.
+func (v View) MayContainBinaryColumn(dst []bool, data []byte, offsets []int32) error {
+	return viewMayContainBinary(v, dst, data, offsets)
+}
+
+// MayContainLargeBinaryColumn is MayContainBinaryColumn with offsets of 64 bits.
+func (v View) MayContainLargeBinaryColumn(dst []bool, data []byte, offsets []int64) error {
+	return viewMayContainBinary(v, dst, data, offsets)
+}
+
+func viewMayContainBinary[O offset](v View, dst []bool, data []byte, offsets []O) error {
+	if v.keyed() {
+		f := v.filter()
+		return mayContainBinary(&f, dst, data, offsets)
+	}
+	n, err := checkOffsets(data, offsets)
+	if err == nil {
+		setAll(dst[:n])
+	}
+	return err
 }

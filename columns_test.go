@@ -44,10 +44,27 @@ func TestColumns(t *testing.T) {
 					if !slices.Equal(a, b[:n]) || b[n] {
 						t.Fatalf("%d keys of width %d: MayContainColumn is wrong", n, width)
 					}
+					clear(b)
+					if err := viewOf(t, got).MayContainColumn(b, buf, width); err != nil || !slices.Equal(a, b[:n]) || b[n] {
+						t.Fatalf("%d keys of width %d: a view's MayContainColumn is wrong: %v", n, width, err)
+					}
 				}
 			}
 		}
 	})
+}
+
+func viewOf(t *testing.T, f *Filter) View {
+	t.Helper()
+	data, err := f.MarshalBinary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	v, err := OpenView(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
 }
 
 func TestBinaryColumns(t *testing.T) {
@@ -81,6 +98,15 @@ func TestBinaryColumns(t *testing.T) {
 			}
 			if !slices.Equal(x, y) || !slices.Equal(x, z) {
 				t.Fatalf("%d keys: lookups in a column are wrong", n)
+			}
+			clear(y)
+			clear(z)
+			v := viewOf(t, want)
+			if err := errors.Join(v.MayContainBinaryColumn(y, data, o32), v.MayContainLargeBinaryColumn(z, data, o64)); err != nil || !slices.Equal(x, y) || !slices.Equal(x, z) {
+				t.Fatalf("%d keys: a view's lookups in a column are wrong: %v", n, err)
+			}
+			if err := errors.Join((View{}).MayContainBinaryColumn(y, data, o32), (View{}).MayContainColumn(z, make([]byte, n), 1)); err != nil || slices.Contains(y, false) || slices.Contains(z, false) {
+				t.Fatalf("%d keys: a zero View calls a key of a column absent: %v", n, err)
 			}
 			// A slice of a column starts at another offset than 0.
 			if n > 10 {

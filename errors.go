@@ -13,4 +13,14 @@ var (
 
 	// ErrTooLarge is wrapped by the error for a filter that is larger than the format, the platform, or WithMaxBytes allows.
 	ErrTooLarge = errors.New("filter too large")
+
+	// ErrCorrupt is wrapped by the error for bytes that are no filter: damaged, cut short, with bytes appended, or of another kind. Nothing was read from them.
+	ErrCorrupt = errors.New("not a filter, or damaged")
+
+	// ErrVersion is wrapped by the error for a filter in a version of the format, or with flags, that this version of the package does not know.
+	ErrVersion = errors.New("unknown version of the format")
+
+	// ErrMismatch is wrapped by the error for filters that cannot be combined or compared, and for one whose hash is not the reader's. Its text names what
+	// differs.
+	ErrMismatch = errors.New("filters do not match")
 )

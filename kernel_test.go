@@ -111,7 +111,7 @@ func (r reference) add(h uint64) (added bool) {
 // fenced returns n bytes at the given offset from a cache line, with a pattern on both sides, and a check that the pattern is whole.
 func fenced(n, offset int) (b []byte, check func() error) {
 	const fence = 192
-	mem := alignedBytes(n+offset+2*fence, false)
+	mem := alignedBytes(n + offset + 2*fence)
 	for i := range mem {
 		mem[i] = byte(i*7 + 3)
 	}
@@ -250,7 +250,7 @@ func TestKernelEveryLane(t *testing.T) {
 				h := r.Uint64()
 				ref := reference{make([]byte, 64), 1, k}
 				ref.add(h)
-				mem := alignedBytes(64, false)
+				mem := alignedBytes(64)
 				hd := makeHeader(unsafe.Pointer(&mem[0]), Geometry{1, k})
 				hs := make([]uint64, 8)
 				for i := range hs {

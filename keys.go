@@ -7,7 +7,8 @@ import "unsafe"
 // AddKeys adds keys.
 func (f *Filter) AddKeys(keys [][]byte) {
 	var w hashWindow
-	w.init(&f.header)
+	w.f = &f.header
+	w.init()
 	for len(keys) > 0 {
 		hs := w.room(len(keys))
 		f.hashKeys(hs, keys)
@@ -20,7 +21,8 @@ func (f *Filter) AddKeys(keys [][]byte) {
 // AddStrings adds the bytes of strings.
 func (f *Filter) AddStrings(keys []string) {
 	var w hashWindow
-	w.init(&f.header)
+	w.f = &f.header
+	w.init()
 	for len(keys) > 0 {
 		hs := w.room(len(keys))
 		f.hashStrings(hs, keys)
@@ -33,7 +35,8 @@ func (f *Filter) AddStrings(keys []string) {
 // AddUint64s adds the eight little-endian bytes of each key.
 func (f *Filter) AddUint64s(keys []uint64) {
 	var w hashWindow
-	w.init(&f.header)
+	w.f = &f.header
+	w.init()
 	for len(keys) > 0 {
 		hs := w.room(len(keys))
 		f.hashUint64s(hs, keys)
@@ -47,7 +50,8 @@ func (f *Filter) AddUint64s(keys []uint64) {
 func (f *Filter) MayContainKeys(dst []bool, keys [][]byte) {
 	dst = dst[:len(keys)]
 	var w hashWindow
-	w.init(&f.header)
+	w.f = &f.header
+	w.init()
 	for len(keys) > 0 {
 		hs := w.room(len(keys))
 		f.hashKeys(hs, keys)
@@ -61,7 +65,8 @@ func (f *Filter) MayContainKeys(dst []bool, keys [][]byte) {
 func (f *Filter) MayContainStrings(dst []bool, keys []string) {
 	dst = dst[:len(keys)]
 	var w hashWindow
-	w.init(&f.header)
+	w.f = &f.header
+	w.init()
 	for len(keys) > 0 {
 		hs := w.room(len(keys))
 		f.hashStrings(hs, keys)
@@ -75,7 +80,8 @@ func (f *Filter) MayContainStrings(dst []bool, keys []string) {
 func (f *Filter) MayContainUint64s(dst []bool, keys []uint64) {
 	dst = dst[:len(keys)]
 	var w hashWindow
-	w.init(&f.header)
+	w.f = &f.header
+	w.init()
 	for len(keys) > 0 {
 		hs := w.room(len(keys))
 		f.hashUint64s(hs, keys)
@@ -161,10 +167,10 @@ type hashWindow struct {
 	hs   [windowSize]uint64
 }
 
-func (w *hashWindow) init(f *header) {
-	w.f = f
+// init is called when f is set. It does not set it, for what is stored through a pointer would count as escaping, and with it a View on the caller's stack.
+func (w *hashWindow) init() {
 	w.step = windowSize
-	if f.large() {
+	if w.f.large() {
 		w.step, w.lag = windowStep, prefetchWindow
 	}
 }

@@ -11,13 +11,18 @@ const (
 	hugeBytes = 2 * hugePage
 )
 
-// alignedBytes returns n zero bytes, n above 0, that start on a cache line. If huge is set and there are enough of them, the system is asked to back them by huge
-// pages: a lookup in a filter of gigabytes otherwise waits for the page's address as long as for the block.
-func alignedBytes(n int, huge bool) []byte {
+// alignedBytes returns n zero bytes, n above 0, that start on a cache line.
+func alignedBytes(n int) []byte {
 	b := make([]byte, n+blockBytes-1)
 	skip := int(-uintptr(unsafe.Pointer(unsafe.SliceData(b))) % blockBytes)
-	b = b[skip : skip+n : skip+n]
-	if huge && n >= hugeBytes {
+	return b[skip : skip+n : skip+n]
+}
+
+// filterBytes is alignedBytes for a filter's blocks. Unless small is set, the system is asked to back many of them by huge pages: a lookup in a filter of gigabytes otherwise waits for
+// the page's address as long as for the block.
+func filterBytes(n int, small bool) []byte {
+	b := alignedBytes(n)
+	if !small && n >= hugeBytes {
 		// Before it is touched: the system gives huge pages when a page is first written, and a large slice of the heap most often has not been.
 		adviseHuge(hugeInside(b))
 	}

@@ -1,0 +1,83 @@
+package blocked
+
+import (
+	"bytes"
+	"errors"
+	"slices"
+	"testing"
+)
+
+// TestCompactDamage is TestDamage for the compact form. Its trailer has no checksum: a flipped bit of k or hash that leaves another valid value is the storage's to find, and nothing else is.
+func TestCompactDamage(t *testing.T) {
+	for _, g := range goldenFiles {
+		data := g.compact(t)
+		refused := func(what string, n int, data []byte) {
+			t.Helper()
+			if v, err := OpenCompact(data, g.seed); !errors.Is(err, ErrCorrupt) && !errors.Is(err, ErrVersion) || !v.MayContainHash(1) {
+				t.Errorf("%s: %s %d: %v", g.name, what, n, err)
+			}
+		}
+		for bit := range 8 * len(data) {
+			damaged := slices.Clone(data)
+			damaged[bit/8] ^= 1 << (bit % 8)
+			if at := bit/8 - (len(data) - trailerBytes); at == 1 || at == 2 {
+				k, hash := damaged[len(data)-7], damaged[len(data)-6]
+				if k >= 1 && k <= 16 && hash <= 1 {
+					v, err := OpenCompact(damaged, g.seed)
+					if err != nil {
+						t.Errorf("%s: k = %d, hash = %d: %v", g.name, k, hash, err)
+					}
+					// With fewer probes, or the caller's hashes, it still knows every key.
+					for i := range goldenKeys {
+						if int(k) <= g.g.K && !v.MayContain(goldenKey(i)) {
+							t.Errorf("%s: k = %d, hash = %d: key-%d is absent", g.name, k, hash, i)
+						}
+					}
+					continue
+				}
+			}
+			refused("flipped bit", bit, damaged)
+		}
+		for n := range data {
+			refused("cut to", n, data[:n])
+			if n > 0 {
+				refused("cut before", n, data[n:])
+			}
+		}
+		for n := 1; n <= 64; n++ {
+			for _, x := range []byte{0, 0xff, 1} {
+				extra := bytes.Repeat([]byte{x}, n)
+				refused("appended", n, append(slices.Clone(data), extra...))
+				refused("put before", n, append(extra, data...))
+			}
+		}
+		refused("twice", 0, append(slices.Clone(data), data...))
+		// The unverified form sees the shape.
+		for n := range data {
+			if _, err := OpenCompactUnverified(data[:n], 0); err == nil && n%64 != 8 {
+				t.Errorf("%s: unverified, cut to %d: no error", g.name, n)
+			}
+		}
+		for _, at := range []int{8, 5, 6, 7} { // version, hash and flags; k
+			damaged := slices.Clone(data)
+			damaged[len(data)-at] |= 0x20
+			if _, err := OpenCompactUnverified(damaged, 0); err == nil {
+				t.Errorf("%s: unverified, byte %d before the end: no error", g.name, at)
+			}
+		}
+	}
+}
+
+// TestCompactAppends to what there is.
+func TestCompactAppends(t *testing.T) {
+	g := goldenFiles[1]
+	dst := append(make([]byte, 0, 1000), "before"...)
+	fill(dst[6:1000], 0xaa)
+	out, err := g.filter(t).AppendCompact(dst)
+	if err != nil || !bytes.Equal(out, append([]byte("before"), g.compact(t)...)) {
+		t.Errorf("%v: %x", err, out)
+	}
+	if &out[0] != &dst[0] {
+		t.Error("the memory that was there was not used")
+	}
+}
