@@ -39,10 +39,7 @@ func runChild(text string) {
 		fail(err)
 	}
 	start := time.Now()
-	s := &sampler{best: spec.Best, samples: spec.Mode.Samples, time: spec.Mode.SampleTime}
-	for range 20 {
-		s.calibrate()
-	}
+	s := newSampler(spec.Mode, spec.Best)
 	res := Result{Type: "result", Case: spec.Case, Round: spec.Round, Kernel: blocked.Kernel()}
 	var err error
 	if spec.Case.Kernel != "" && blocked.Kernel() != spec.Case.Kernel {
@@ -69,7 +66,7 @@ func runChild(text string) {
 	if err != nil {
 		fail(fmt.Errorf("%v: %w", spec.Case, err))
 	}
-	res.Calibration = s.best
+	res.Calibration, res.CalibrationMedian = s.quantile(0.1), s.quantile(0.5)
 	res.Seconds = time.Since(start).Seconds()
 	if err := json.NewEncoder(os.Stdout).Encode(&res); err != nil {
 		fail(err)
@@ -132,7 +129,7 @@ func measureFilter(spec *childSpec, s *sampler, res *Result) error {
 	f = nil
 
 	for _, b := range lib.Builds[1:] {
-		if spec.Round > 1 && first.NS[0]*float64(c.N) > slowBuild {
+		if spec.Round > 1 && summarize(append(first.NS, first.Disturbed...)).Min*float64(c.N) > slowBuild {
 			break
 		}
 		_, series, err := measureBuild(b, size, s, src)
@@ -147,23 +144,27 @@ func measureFilter(spec *childSpec, s *sampler, res *Result) error {
 // measureBuild takes the time from nothing to a filter with all its keys, without that of preparing the keys, and returns the last filter made.
 func measureBuild(b peers.Build, size peers.Size, s *sampler, src *keySource) (*peers.Filter, Series, error) {
 	var f *peers.Filter
+	var keys *peers.Keys
 	once := func() (time.Duration, error) {
 		f = nil
-		runtime.GC()
-		src.start()
 		start := time.Now()
 		add, finish, err := b.Begin(size)
 		took := time.Since(start)
 		if err != nil {
 			return 0, err
 		}
+		if keys == nil {
+			src.start()
+		}
 		for left := size.N; left > 0; {
-			n := min(left, maxRun)
-			keys := src.fill(inOrder, b.Input, int(n))
+			run := keys
+			if run == nil {
+				run = src.fill(inOrder, b.Input, int(min(left, maxRun)))
+			}
 			start = time.Now()
-			add(keys)
+			add(run)
 			took += time.Since(start)
-			left -= n
+			left -= uint64(run.Len())
 		}
 		start = time.Now()
 		f, err = finish()
@@ -171,20 +172,36 @@ func measureBuild(b peers.Build, size peers.Size, s *sampler, src *keySource) (*
 	}
 
 	r := Series{Op: b.Name + "/" + string(b.Input), Set: inOrder, Keys: int(size.N)}
-	samples, limit := s.samples, 10*s.time
+	samples, times := s.samples, 1
 	if size.N > 5_000_000 {
 		samples = 1
 	}
-	started := time.Now()
-	for i := 0; i < samples && (i < 2 || time.Since(started) < 2*limit); i++ {
-		quiet := s.calibrate()
+	if size.N <= smallRun {
+		// Small filters are built several times in one sample, of keys that are prepared once.
+		src.start()
+		keys = src.fill(inOrder, b.Input, int(size.N))
+		once()
 		took, err := once()
 		if err != nil {
 			return nil, r, err
 		}
+		times = max(1, min(int(s.time/max(took, 1)), 1000))
+		r.Keys *= times
+	}
+	started := time.Now()
+	for i := 0; i < samples && (i < 2 || time.Since(started) < 25*s.time); i++ {
+		runtime.GC()
+		quiet := s.calibrate()
+		total := time.Duration(0)
+		for range times {
+			took, err := once()
+			if err != nil {
+				return nil, r, err
+			}
+			total += took
+		}
 		quiet = s.calibrate() && quiet
-		r.NS = append(r.NS, float64(took)/float64(size.N))
-		r.Disturbed = r.Disturbed || !quiet && samples == 1
+		r.add(float64(total)/float64(r.Keys), quiet)
 	}
 	src.skip()
 	return f, r, nil

@@ -25,11 +25,8 @@ type caseData struct {
 	rounds             []Result
 }
 
-type seriesData struct {
-	Series
-	ns        []float64
-	disturbed bool
-}
+// seriesData is a series of all rounds.
+type seriesData struct{ Series }
 
 func seriesKey(op string, which set) string { return op + " " + string(which) }
 
@@ -53,11 +50,11 @@ func collect(run *Run) *data {
 			for _, s := range from {
 				key := seriesKey(s.Op, s.Set)
 				if to[key] == nil {
-					to[key] = &seriesData{Series: s}
+					to[key] = &seriesData{Series{Op: s.Op, Set: s.Set, Keys: s.Keys}}
 					*order = append(*order, key)
 				}
-				to[key].ns = append(to[key].ns, s.NS...)
-				to[key].disturbed = to[key].disturbed || s.Disturbed
+				to[key].NS = append(to[key].NS, s.NS...)
+				to[key].Disturbed = append(to[key].Disturbed, s.Disturbed...)
 			}
 		}
 		join(c.series, &c.order, r.Series)
@@ -70,9 +67,24 @@ func (s *seriesData) stat() Stat {
 	if s == nil {
 		return Stat{}
 	}
-	st := summarize(s.ns)
-	st.Disturbed = s.disturbed
+	st := summarize(s.samples())
+	st.Disturbed = s.disturbed()
 	return st
+}
+
+// enough is how many undisturbed samples a figure needs.
+const enough = 5
+
+// disturbed reports whether the samples that were not disturbed are too few, so that all have to do.
+func (s *seriesData) disturbed() bool {
+	return len(s.NS) < enough && len(s.Disturbed) > 0
+}
+
+func (s *seriesData) samples() []float64 {
+	if s.disturbed() {
+		return append(slices.Clone(s.NS), s.Disturbed...)
+	}
+	return s.NS
 }
 
 // stat returns the samples of an operation in a case.

@@ -30,6 +30,7 @@ func main() {
 		report  = flag.String("report", "", "measure nothing: write tables and pictures of this raw `file`")
 		publish = flag.Bool("publish", false, "replace README.md and pictures/ even if this is not the full run")
 		only    = flag.String("only", "", "measure only cases whose name contains `text`")
+		rounds  = flag.Int("rounds", 0, "take so many rounds instead of the mode's `number`")
 		list    = flag.Bool("list", false, "list the cases and measure nothing")
 	)
 	flag.Parse()
@@ -45,6 +46,12 @@ func main() {
 		m = quickMode()
 	case *ratios:
 		m = ratiosMode()
+	}
+	if *rounds > 0 {
+		m.Rounds = *rounds
+	}
+	if *only != "" || *rounds > 0 {
+		m.Name += "-part"
 	}
 	if *list {
 		for _, c := range m.cases(*only) {

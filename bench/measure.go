@@ -2,6 +2,7 @@ package main
 
 import (
 	"math"
+	"slices"
 	"time"
 
 	"github.com/blockedbloom/blocked/bench/baseline"
@@ -14,10 +15,8 @@ type Series struct {
 	Set  set       `json:"set,omitempty"`
 	Keys int       `json:"keys"` // a sample
 	NS   []float64 `json:"ns"`   // a key, one value a sample
-	// Repeated is how many samples were thrown away because the calibration beside them was slow; Disturbed reports that even so not enough quiet ones could be had, and
-	// that NS has disturbed ones too.
-	Repeated  int  `json:"repeated,omitempty"`
-	Disturbed bool `json:"disturbed,omitempty"`
+	// Disturbed are the samples beside which the calibration was slow. They count only where hardly any others are to be had.
+	Disturbed []float64 `json:"disturbed,omitempty"`
 }
 
 // A Calibration is the time of fixed work that no library has part in, ns a step: a chain of multiplications, which tells the clock, and a
@@ -28,7 +27,7 @@ type Calibration struct {
 }
 
 // disturbedFrom is the factor over the run's best calibration from which a sample does not count.
-const disturbedFrom = 1.25
+const disturbedFrom = 1.3
 
 // tries is how many times the samples that are wanted are taken at most.
 const tries = 3
@@ -45,30 +44,55 @@ func (c *Calibration) lower(d Calibration) {
 
 // A sampler takes samples with calibrations between them.
 type sampler struct {
-	best    Calibration
+	best    Calibration // what a calibration takes that is not disturbed
 	samples int
 	time    time.Duration
+
+	chains, calls []float64 // all calibrations
 }
 
 var sink uint64
 
-// calibrate does the fixed work, some 30 microseconds, and reports whether it went undisturbed.
+// calibrate does the fixed work, some 20 microseconds, and reports whether it went undisturbed.
 func (s *sampler) calibrate() bool {
-	const chain, calls = 8192, 8192
+	const chain, calls = 4096, 4096
 	t0 := time.Now()
 	sink += baseline.Chain(uint64(t0.Nanosecond())|1, chain)
 	t1 := time.Now()
 	baseline.Calls(calls)
 	t2 := time.Now()
 	c := Calibration{float64(t1.Sub(t0)) / chain, float64(t2.Sub(t1)) / calls}
-	s.best.lower(c)
+	s.chains = append(s.chains, c.Chain)
+	s.calls = append(s.calls, c.Call)
+	if n := len(s.calls); n == calibrations || n%(8*calibrations) == 0 {
+		s.best.lower(s.quantile(0.1))
+	}
 	return c.Chain <= disturbedFrom*s.best.Chain && c.Call <= disturbedFrom*s.best.Call
+}
+
+// calibrations is how many are made first, to have a measure. The measure is not the least of all but the tenth part from below: a least one may be luck.
+const calibrations = 40
+
+func newSampler(m Mode, best Calibration) *sampler {
+	s := &sampler{best: best, samples: m.Samples, time: m.SampleTime}
+	for range calibrations {
+		s.calibrate()
+	}
+	return s
+}
+
+// quantile returns what a part of the calibrations stay below.
+func (s *sampler) quantile(q float64) Calibration {
+	at := func(all []float64) float64 {
+		all = slices.Sorted(slices.Values(all))
+		return all[int(q*float64(len(all)-1))]
+	}
+	return Calibration{at(s.chains), at(s.calls)}
 }
 
 // take takes the series of one piece of work. run does it once, for the number of keys it returns, and is timed; prepare runs before it and is not.
 func (s *sampler) take(op string, which set, prepare func(), run func() int) Series {
 	r := Series{Op: op, Set: which}
-	var bad []float64
 	for range tries * s.samples {
 		if len(r.NS) == s.samples {
 			break
@@ -78,22 +102,22 @@ func (s *sampler) take(op string, which set, prepare func(), run func() int) Ser
 		}
 		quiet := s.calibrate()
 		start := time.Now()
-		keys := run()
+		r.Keys = run()
 		took := time.Since(start)
 		quiet = s.calibrate() && quiet
-		r.Keys = keys
-		ns := math.Round(float64(took)/float64(keys)*1e4) / 1e4
-		if quiet {
-			r.NS = append(r.NS, ns)
-		} else {
-			bad = append(bad, ns)
-		}
-	}
-	r.Repeated = len(bad)
-	if 2*len(r.NS) < s.samples {
-		r.NS, r.Disturbed = append(r.NS, bad...), true
+		r.add(float64(took)/float64(r.Keys), quiet)
 	}
 	return r
+}
+
+// add adds a sample.
+func (r *Series) add(ns float64, quiet bool) {
+	ns = math.Round(ns*1e4) / 1e4
+	if quiet {
+		r.NS = append(r.NS, ns)
+	} else {
+		r.Disturbed = append(r.Disturbed, ns)
+	}
 }
 
 // lookups takes the series of an operation for one set of keys.

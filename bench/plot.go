@@ -24,15 +24,25 @@ const (
 	legendWidth   = 8.2 * vg.Centimeter
 )
 
-// colours are told apart by most people with a colour-blind eye too; the markers differ as well.
-var colours = []color.RGBA{
-	{0x00, 0x00, 0x00, 0xff}, {0xd5, 0x5e, 0x00, 0xff}, {0x00, 0x72, 0xb2, 0xff}, {0x00, 0x9e, 0x73, 0xff}, {0xcc, 0x79, 0xa7, 0xff},
-	{0xe6, 0x9f, 0x00, 0xff}, {0x56, 0xb4, 0xe9, 0xff}, {0x88, 0x88, 0x88, 0xff}, {0x99, 0x44, 0x22, 0xff}, {0x66, 0x33, 0x99, 0xff},
-	{0xaa, 0xaa, 0x00, 0xff}, {0x44, 0x66, 0x44, 0xff},
-}
+// ours has a colour for each kernel, peers one for each library, in every picture the same; markers tell apart whoever sees no colours.
+var (
+	ourColours = []color.RGBA{{0x00, 0x00, 0x00, 0xff}, {0x00, 0x5a, 0xb5, 0xff}, {0x66, 0xa9, 0xe0, 0xff}}
+	colours    = []color.RGBA{
+		{0xd5, 0x5e, 0x00, 0xff}, {0x00, 0x9e, 0x73, 0xff}, {0x6f, 0xcf, 0xa8, 0xff}, {0xe6, 0x9f, 0x00, 0xff}, {0xcc, 0x79, 0xa7, 0xff},
+		{0x80, 0x40, 0xb0, 0xff}, {0x88, 0x88, 0x88, 0xff}, {0x99, 0x44, 0x22, 0xff}, {0xb0, 0xb0, 0x20, 0xff}, {0xc0, 0x20, 0x40, 0xff},
+		{0x50, 0x70, 0x50, 0xff}, {0xa0, 0x80, 0x60, 0xff},
+	}
+	markers = []draw.GlyphDrawer{draw.SquareGlyph{}, draw.TriangleGlyph{}, draw.PyramidGlyph{}, draw.BoxGlyph{}, draw.CrossGlyph{}, draw.PlusGlyph{}, draw.RingGlyph{}}
+)
 
-var markers = []draw.GlyphDrawer{
-	draw.CircleGlyph{}, draw.SquareGlyph{}, draw.TriangleGlyph{}, draw.PyramidGlyph{}, draw.RingGlyph{}, draw.BoxGlyph{}, draw.CrossGlyph{}, draw.PlusGlyph{},
+// style returns the colour and the marker of a library.
+func style(library string) (color.RGBA, draw.GlyphDrawer) {
+	for i, l := range peers.All() {
+		if l.Name == library && i > 0 {
+			return colours[(i-1)%len(colours)], markers[(i-1)%len(markers)]
+		}
+	}
+	return ourColours[0], draw.CircleGlyph{}
 }
 
 // A curve is one line of a picture.
@@ -40,6 +50,8 @@ type curve struct {
 	name   string
 	points plotter.XYs
 	dashed bool
+	colour color.RGBA
+	marker draw.GlyphDrawer
 }
 
 // draw draws the pictures of a run and returns their names.
@@ -69,8 +81,9 @@ func (d *data) draw(dir string) ([]string, error) {
 }
 
 // over makes the curve of an operation over the number of keys.
-func (d *data) over(name string, dashed bool, rate float64, which set, keep func(entry) bool) curve {
+func (d *data) over(name, library string, dashed bool, rate float64, which set, keep func(entry) bool) curve {
 	c := curve{name: name, dashed: dashed}
+	c.colour, c.marker = style(library)
 	for _, n := range d.sizes(rate, func(string) bool { return true }) {
 		if e, ok := fastest(d.entries(n, rate, which, keep)); ok {
 			c.points = append(c.points, plotter.XY{X: float64(n), Y: e.stat.Median})
@@ -87,24 +100,30 @@ func (d *data) lookupCurves(input peers.Input) []curve {
 				return e.c.Library == peers.OursName && e.c.Kernel == kernel && e.input() == input && e.kind() == kind
 			}
 		}
-		cs = append(cs, d.over("blocked, batch, "+kernel, i > 0, 0.01, absent, of(peers.Batch)))
-		cs = append(cs, d.over("blocked, single, "+kernel, i > 0, 0.01, absent, of(peers.Single)))
+		batch := d.over("blocked, batch, "+kernel, peers.OursName, false, 0.01, absent, of(peers.Batch))
+		single := d.over("blocked, single, "+kernel, peers.OursName, true, 0.01, absent, of(peers.Single))
+		batch.colour = ourColours[i%len(ourColours)]
+		single.colour = batch.colour
+		cs = append(cs, batch, single)
 	}
 	for _, l := range peers.All() {
-		if l.Ours || input == peers.Hash && l.HashOf == nil || l.Name == "holiman" && input == peers.Hash {
+		if l.Ours || input == peers.Hash && l.HashOf == nil {
 			continue
 		}
 		name := l.Name
 		if rate, ok := d.anyRate(l.Name); ok && rate > missedFrom*0.01 {
 			name += " (rate " + percent(rate) + ")"
 		}
-		cs = append(cs, d.over(name, false, 0.01, absent, func(e entry) bool {
+		cs = append(cs, d.over(name, l.Name, false, 0.01, absent, func(e entry) bool {
 			return e.c.Library == l.Name && e.input() == input && e.kind() != peers.Chain
 		}))
 	}
 	if input == peers.Hash {
 		for _, pages := range []string{pagesOrdinary, pagesHuge} {
-			c := curve{name: "one random line, prefetched, " + pages + " pages", dashed: true}
+			c := curve{name: "a random line, " + pages + " pages", dashed: true, colour: color.RGBA{0x99, 0x99, 0x99, 0xff}, marker: draw.RingGlyph{}}
+			if pages == pagesHuge {
+				c.marker = draw.CrossGlyph{}
+			}
 			for _, of := range d.cases {
 				if of.Kind == kindLines && of.Pages == pages {
 					if s := d.stat(of, "prefetched/hash/single", absent); s.N > 0 {
@@ -129,13 +148,13 @@ func (d *data) anyRate(library string) (float64, bool) {
 
 func (d *data) buildCurves() []curve {
 	cs := []curve{
-		d.over("blocked, hash given", true, 0.01, inOrder, func(e entry) bool { return d.isOurs(e) && e.input() == peers.Hash }),
-		d.over("blocked", false, 0.01, inOrder, func(e entry) bool { return d.isOurs(e) && e.input() == peers.Key16 }),
-		d.over("parquet-go, hash given", true, 0.01, inOrder, func(e entry) bool { return e.c.Library == "parquet-go" && e.input() == peers.Hash }),
+		d.over("blocked, hash given", peers.OursName, true, 0.01, inOrder, func(e entry) bool { return d.isOurs(e) && e.input() == peers.Hash }),
+		d.over("blocked", peers.OursName, false, 0.01, inOrder, func(e entry) bool { return d.isOurs(e) && e.input() == peers.Key16 }),
+		d.over("parquet-go, hash given", "parquet-go", true, 0.01, inOrder, func(e entry) bool { return e.c.Library == "parquet-go" && e.input() == peers.Hash }),
 	}
 	for _, l := range peers.All() {
 		if !l.Ours {
-			cs = append(cs, d.over(l.Name, false, 0.01, inOrder, func(e entry) bool { return e.c.Library == l.Name && e.input() == peers.Key16 }))
+			cs = append(cs, d.over(l.Name, l.Name, false, 0.01, inOrder, func(e entry) bool { return e.c.Library == l.Name && e.input() == peers.Key16 }))
 		}
 	}
 	return cs
@@ -153,6 +172,7 @@ func (d *data) memoryCurves() []curve {
 	var cs []curve
 	for _, l := range peers.All() {
 		c := curve{name: l.Name}
+		c.colour, c.marker = style(l.Name)
 		for _, rate := range []float64{0.001, 0.01} {
 			if bits, ok := d.equalBits(l.Name, rate); ok {
 				c.points = append(c.points, plotter.XY{X: rate, Y: bits})
@@ -175,7 +195,7 @@ func picture(path, title, x, y string, logX bool, curves []curve) error {
 	p.Title.Padding = 3 * vg.Millimeter
 	p.X.Scale, p.X.Tick.Marker = plot.LogScale{}, ticks{decades: x != "bits a key"}
 	if y == "bits a key" {
-		p.Y.Tick.Marker = plot.DefaultTicks{}
+		p.Y.Tick.Marker = wholeTicks{}
 	} else {
 		p.Y.Scale, p.Y.Tick.Marker = plot.LogScale{}, ticks{}
 	}
@@ -188,18 +208,18 @@ func picture(path, title, x, y string, logX bool, curves []curve) error {
 	legend.YPosition = draw.PosCenter
 	legend.ThumbnailWidth = 12 * vg.Millimeter
 	legend.Padding = 1.2 * vg.Millimeter
-	for i, c := range curves {
+	for _, c := range curves {
 		line, points, err := plotter.NewLinePoints(c.points)
 		if err != nil {
 			return fmt.Errorf("%s: %w", c.name, err)
 		}
-		line.Color = colours[i%len(colours)]
+		line.Color = c.colour
 		line.Width = vg.Points(1.6)
 		if c.dashed {
 			line.Dashes = []vg.Length{vg.Points(5), vg.Points(3)}
 		}
 		points.Color, points.Radius = line.Color, vg.Points(3)
-		points.Shape = markers[i%len(markers)]
+		points.Shape = c.marker
 		p.Add(line, points)
 		legend.Add(c.name, line, points)
 	}
@@ -258,6 +278,17 @@ func (rateTicks) Ticks(min, max float64) []plot.Tick {
 		if ts[i].Label != "" {
 			ts[i].Label = fmt.Sprintf("%.4g%%", 100*ts[i].Value)
 		}
+	}
+	return ts
+}
+
+// wholeTicks are the whole numbers.
+type wholeTicks struct{}
+
+func (wholeTicks) Ticks(min, max float64) []plot.Tick {
+	var ts []plot.Tick
+	for v := math.Ceil(min); v <= max; v++ {
+		ts = append(ts, plot.Tick{Value: v, Label: fmt.Sprint(v)})
 	}
 	return ts
 }

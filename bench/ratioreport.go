@@ -22,10 +22,10 @@ func (d *data) Ratios() string {
 	return b.String()
 }
 
-// series of the ratios have no set.
+// ns returns the samples of an operation, which stand in the order of the rounds. Series of the ratios have no set.
 func (c *caseData) ns(op string) []float64 {
 	if s := c.series[seriesKey(op, "")]; s != nil {
-		return s.ns
+		return s.samples()
 	}
 	return nil
 }
@@ -41,11 +41,7 @@ func (c *caseData) ratio(op, over string) Stat {
 		r[i] = a[i] / b[i]
 	}
 	s := summarize(r)
-	for _, result := range c.rounds {
-		for _, series := range result.Series {
-			s.Disturbed = s.Disturbed || series.Disturbed
-		}
-	}
+	s.Disturbed = c.series[seriesKey(op, "")].disturbed()
 	return s
 }
 

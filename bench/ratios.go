@@ -64,37 +64,32 @@ func measureRatios(spec *childSpec, s *sampler, res *Result) error {
 	return nil
 }
 
-// rounds takes the turns one after the other, again and again. A round that was disturbed is repeated, but not more than as often again in all.
+// rounds takes the turns one after the other, again and again. A round that was disturbed is repeated, up to twice as many rounds as are wanted. The i-th
+// sample of every series is of the same round.
 func rounds(s *sampler, n int, turns []turn, prepare func()) []Series {
 	series := make([]Series, len(turns))
 	for i, t := range turns {
 		series[i] = Series{Op: t.op, Keys: t.keys}
 	}
-	repeats := n
-	for done := 0; done < n; {
+	for taken, quietOnes := 0, 0; quietOnes < n && taken < 2*n; taken++ {
 		if prepare != nil {
 			prepare()
 		}
 		quiet := s.calibrate()
-		var ns []float64
-		for _, t := range turns {
+		ns := make([]float64, len(turns))
+		for i, t := range turns {
 			start := time.Now()
 			t.run()
-			ns = append(ns, float64(time.Since(start))/float64(t.keys))
+			ns[i] = float64(time.Since(start)) / float64(t.keys)
 		}
-		quiet = s.calibrate() && quiet
-		if !quiet && repeats > 0 {
-			repeats--
-			series[0].Repeated++
-			continue
+		if s.calibrate() && quiet {
+			quietOnes++
+		} else {
+			quiet = false
 		}
 		for i := range series {
-			series[i].NS = append(series[i].NS, ns[i])
+			series[i].add(ns[i], quiet)
 		}
-		if !quiet {
-			series[0].Disturbed = true
-		}
-		done++
 	}
 	return series
 }

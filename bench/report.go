@@ -191,7 +191,7 @@ func (d *data) Kernels() string {
 	ns := d.sizes(0.01, func(lib string) bool { return lib == peers.OursName })
 	for _, kernel := range d.header.Kernels {
 		for _, pages := range []string{"", pagesOrdinary} {
-			t := table{head: []string{"operation", "keys"}, left: 2}
+			t := table{head: []string{"operation", "asked for"}, left: 2}
 			for _, n := range ns {
 				t.head = append(t.head, count(n))
 			}
@@ -217,11 +217,8 @@ func (d *data) Kernels() string {
 				continue
 			}
 			for _, key := range order {
-				op, which, _ := strings.Cut(key, " ")
-				if at := strings.LastIndex(key, " "); at > 0 {
-					op, which = key[:at], key[at+1:]
-				}
-				t.add(append([]string{op, which}, rows[key]...)...)
+				at := strings.LastIndex(key, " ")
+				t.add(append([]string{key[:at], key[at+1:]}, rows[key]...)...)
 			}
 			title := "`" + kernel + "`"
 			if pages != "" {
@@ -313,11 +310,24 @@ func (d *data) Losses() string {
 				if !ok {
 					continue
 				}
-				for _, e := range d.entries(n, rate, g.which, func(e entry) bool { return same(e) && d.isPeer(e) }) {
-					if times := ours.stat.Median / e.stat.Median; times > matters {
-						t.add(count(n), percent(rate), g.what, ours.stat.String()+" ns", e.stat.String()+" ns: "+label(e), num(times)+" times as fast")
+				better := d.entries(n, rate, g.which, func(e entry) bool {
+					return same(e) && d.isPeer(e) && ours.stat.Median > matters*e.stat.Median
+				})
+				e, ok := fastest(better)
+				if !ok {
+					continue
+				}
+				what := e.stat.String() + " ns: " + label(e)
+				var others []string
+				for _, o := range better {
+					if o.c != e.c && !slices.Contains(others, o.c.Library) {
+						others = append(others, o.c.Library)
 					}
 				}
+				if len(others) > 0 {
+					what += "; also " + strings.Join(others, ", ")
+				}
+				t.add(count(n), percent(rate), g.what, ours.stat.String()+" ns", what, num(ours.stat.Median/e.stat.Median)+" times as fast")
 			}
 			mine := d.filterCase(peers.OursName, "", n, rate, "")
 			for _, c := range d.cases {
@@ -358,7 +368,7 @@ func (d *data) DisturbedShare() string {
 	for _, c := range d.of {
 		for s := range maps.Values(c.series) {
 			all++
-			if s.disturbed {
+			if s.disturbed() {
 				bad++
 			}
 		}

@@ -48,10 +48,12 @@ type Result struct {
 	Positives uint64  `json:"positives,omitempty"`
 	Bits      float64 `json:"bits,omitempty"` // a key, at the rate of a sizing case
 
-	Series      []Series    `json:"series,omitempty"`
-	Builds      []Series    `json:"builds,omitempty"`
-	Calibration Calibration `json:"calibration"`
-	Seconds     float64     `json:"seconds,omitempty"`
+	Series []Series `json:"series,omitempty"`
+	Builds []Series `json:"builds,omitempty"`
+	// Calibration is the tenth part from below of the child's calibrations, CalibrationMedian their median.
+	Calibration       Calibration `json:"calibration"`
+	CalibrationMedian Calibration `json:"calibration_median"`
+	Seconds           float64     `json:"seconds,omitempty"`
 }
 
 // A Run is the contents of a file of raw results.

@@ -9,7 +9,8 @@ import (
 // cuckooFilter is a cuckoo filter with fingerprints of 8 bits: its rate is fixed at about 3% when full, and its size is a power of two.
 func cuckooFilter() *Library {
 	build := func(s Size) (func(*Keys), func() (*Filter, error), error) {
-		f := cuckoo.NewFilter(uint(s.N))
+		slots := cuckooSlots(s.N)
+		f := cuckoo.NewFilter(uint(slots))
 		failed := 0
 		add := func(k *Keys) {
 			eachColumn(k.Column, func(key []byte) {
@@ -20,10 +21,10 @@ func cuckooFilter() *Library {
 		}
 		return add, func() (*Filter, error) {
 			if failed > 0 {
-				return nil, fmt.Errorf("NewFilter(%d) had no room for %d of the keys", s.N, failed)
+				return nil, fmt.Errorf("NewFilter(%d) had no room for %d of %d keys", slots, failed, s.N)
 			}
 			return &Filter{
-				Bytes: cuckooBytes(s.N),
+				Bytes: slots, // a byte each
 				Lookups: []Op{
 					{"Lookup", Key16, Single, 1, func(k *Keys) int {
 						return countColumn(k.Column, func(key []byte) bool { return f.Lookup(key) })
@@ -36,17 +37,17 @@ func cuckooFilter() *Library {
 		}, nil
 	}
 	return &Library{
-		Name: "cuckoofilter", Module: "github.com/seiflotfy/cuckoofilter", Hashes: "MetroHash64", Sizing: "NewFilter(n), a power of two; rate fixed: about 3%",
+		Name: "cuckoofilter", Module: "github.com/seiflotfy/cuckoofilter", Hashes: "MetroHash64", Sizing: "NewFilter(n), a power of two, at most 96% used; rate fixed: about 3%",
 		Rates:  []float64{0.01},
 		Builds: []Build{{"Insert", Key16, build}},
 	}
 }
 
-// cuckooBytes returns the size of a filter for n keys: a byte a slot, four slots a bucket, a power of two of them.
-func cuckooBytes(n uint64) uint64 {
-	size := uint64(4)
-	for size < n {
-		size *= 2
+// cuckooSlots returns how many slots to ask for: a power of two, as NewFilter makes it, of which at most 96% are used. Beyond that keys find no place.
+func cuckooSlots(n uint64) uint64 {
+	slots := uint64(4)
+	for float64(slots)*0.96 < float64(n) {
+		slots *= 2
 	}
-	return size
+	return slots
 }

@@ -55,11 +55,11 @@ func countColumn(col []byte, contains func([]byte) bool) int {
 
 // chainColumn is chain for the 16-byte keys of a column.
 func chainColumn(col []byte, contains func([]byte) bool) int {
-	n, found, mask := 0, 0, zero
-	for at := 0; at+KeyBytes <= len(col); at += KeyBytes {
-		from := at + found&mask
-		found = one(contains(col[from : from+KeyBytes : from+KeyBytes]))
+	n := 0
+	for len(col) >= KeyBytes {
+		found := one(contains(col[:KeyBytes:KeyBytes]))
 		n += found
+		col = col[KeyBytes+found&zero:]
 	}
 	return n
 }
