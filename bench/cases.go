@@ -61,8 +61,11 @@ type Mode struct {
 	Positives int
 	// RatioRounds is how often the operations of a ratios case take turns.
 	RatioRounds int
-	// Limit ends a child that takes longer.
-	Limit time.Duration
+	// Soft is for how long a child takes all the samples it wants; then it takes half as many. Limit ends a child that takes longer in all.
+	Soft, Limit time.Duration
+	// Total is when a run ends: a case that would exceed it is left out of its later rounds. Long is how long a case takes that is left out of the rounds after
+	// the second anyway.
+	Total, Long time.Duration
 
 	ours     []uint64 // sizes of our kernels
 	oursBest []uint64 // further sizes of the best kernel
@@ -81,8 +84,9 @@ var (
 
 func fullMode() Mode {
 	return Mode{
-		Name: "full", Rounds: 3, Samples: 10, SampleTime: 8 * time.Millisecond, RateKeys: 3_000_000, RateTime: 2 * time.Second,
-		Positives: 40_000, RatioRounds: 30, Limit: 150 * time.Second,
+		Name: "full", Rounds: 3, Samples: 8, SampleTime: 8 * time.Millisecond, RateKeys: 3_000_000, RateTime: 2 * time.Second,
+		Positives: 40_000, RatioRounds: 30, Soft: 10 * time.Second, Limit: 150 * time.Second,
+		Total: 28 * time.Minute, Long: 25 * time.Second,
 		ours:  []uint64{1_000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000},
 		peers: []uint64{10_000, 1_000_000, 100_000_000},
 		best:  []uint64{1_000, 100_000, 10_000_000},
@@ -93,7 +97,8 @@ func fullMode() Mode {
 func quickMode() Mode {
 	return Mode{
 		Name: "quick", Rounds: 2, Samples: 5, SampleTime: 3 * time.Millisecond, RateKeys: 1_000_000, RateTime: 300 * time.Millisecond,
-		Positives: 10_000, RatioRounds: 12, Limit: 60 * time.Second,
+		Positives: 10_000, RatioRounds: 12, Soft: 3 * time.Second, Limit: 60 * time.Second,
+		Total: 3 * time.Minute, Long: time.Minute,
 		ours: []uint64{10_000, 1_000_000}, oursBest: []uint64{100_000_000},
 		peers:  []uint64{10_000, 1_000_000},
 		sizing: 1_000_000, ratios: 10_000_000,
@@ -103,13 +108,15 @@ func quickMode() Mode {
 func smokeMode() Mode {
 	return Mode{
 		Name: "smoke", Rounds: 2, Samples: 2, SampleTime: 200 * time.Microsecond, RateKeys: 50_000, RateTime: 20 * time.Millisecond,
-		Positives: 200, RatioRounds: 2, Limit: 30 * time.Second,
+		Positives: 200, RatioRounds: 2, Soft: time.Second, Limit: 30 * time.Second,
+		Total: time.Minute, Long: time.Minute,
 		ours: []uint64{1_000, 20_000}, peers: []uint64{1_000, 20_000}, tenth: []uint64{20_000}, sizing: 20_000, ratios: 50_000,
 	}
 }
 
 func ratiosMode() Mode {
-	return Mode{Name: "ratios", Rounds: 3, RatioRounds: 30, SampleTime: 8 * time.Millisecond, Limit: 150 * time.Second, ratios: 100_000_000}
+	return Mode{Name: "ratios", Rounds: 3, RatioRounds: 30, SampleTime: 8 * time.Millisecond,
+		Limit: 150 * time.Second, Total: 15 * time.Minute, Long: time.Hour, ratios: 100_000_000}
 }
 
 // cases lists what a mode measures, of the cases whose name contains only.

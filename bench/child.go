@@ -108,12 +108,13 @@ func measureFilter(spec *childSpec, s *sampler, res *Result) error {
 	if !lib.Exact {
 		measureRate(spec.Mode, f, src, res)
 	}
+	s.deadline = time.Now().Add(spec.Mode.Soft)
 	for _, op := range f.Lookups {
 		for _, which := range []set{absent, present, mixed} {
 			if which == present && op.Input == peers.Uint64 || which == mixed && op.Input == peers.Uint64 {
 				continue // the filter holds the 16-byte keys
 			}
-			if op.Kind == peers.Chain && which == present || op.Size > smallRun/2 && !large {
+			if (op.Kind == peers.Chain || op.Kind == peers.Cores) && which == present || op.Size > smallRun/2 && !large {
 				continue
 			}
 			res.Series = append(res.Series, s.lookups(op, which, src, large))
@@ -210,7 +211,7 @@ func measureBuild(b peers.Build, size peers.Size, s *sampler, src *keySource) (*
 // findsAll checks that keys of the filter are found.
 func findsAll(f *peers.Filter, src *keySource, n uint64) error {
 	for _, op := range f.Lookups {
-		if op.Kind == peers.Batch || op.Input == peers.Uint64 {
+		if op.Kind == peers.Batch || op.Kind == peers.Cores || op.Input == peers.Uint64 {
 			continue
 		}
 		keys := src.fill(present, op.Input, 10_000)

@@ -39,6 +39,9 @@ func measure(m Mode, only, path, command string, interrupted <-chan os.Signal) e
 			if skipped[c] || c.Kind == kindSizing && round > 1 {
 				continue // the search for a size is long, counts nothing in time, and rests on many positives
 			}
+			if round > 1 && time.Since(start)+took[c] > m.Total || round > 2 && took[c] > m.Long {
+				continue // the report says how many rounds a case has
+			}
 			fmt.Printf("round %d of %d, case %d of %d, %s gone%s: %v\n", round, m.Rounds, i+1, len(cases), clock(time.Since(start)),
 				rest(m, cases[i:], cases, round, took), c)
 			began := time.Now()

@@ -132,7 +132,7 @@ func (d *data) lookupTables(input peers.Input, rate float64) string {
 	for _, n := range d.sizes(rate, func(lib string) bool { return lib != peers.OursName }) {
 		t := table{head: []string{"library", "operation", "bits a key", "measured rate", "absent (quartiles; least)", "present", "unpredictable mix", "dependent chain"}, left: 2}
 		for _, e := range d.entries(n, rate, absent, func(e entry) bool {
-			return e.input() == input && e.kind() != peers.Chain && (e.c.Library != peers.OursName || e.c.Kernel == d.header.Kernel)
+			return e.input() == input && e.kind() != peers.Chain && e.kind() != peers.Cores && (e.c.Library != peers.OursName || e.c.Kernel == d.header.Kernel)
 		}) {
 			chain := Stat{}
 			if e.kind() == peers.Single {
@@ -356,8 +356,13 @@ func (d *data) Skipped() string {
 			t.add(c.String(), skip)
 		}
 	}
+	for _, c := range d.cases {
+		if n := len(d.of[c].rounds); d.of[c].skip == "" && c.Kind != kindSizing && n < d.header.Rounds {
+			t.add(c.String(), fmt.Sprintf("measured in %d of %d rounds only, for its length", n, d.header.Rounds))
+		}
+	}
 	if len(t.rows) == 0 {
-		return "Everything was measured.\n"
+		return "Everything was measured, in all rounds.\n"
 	}
 	return t.String()
 }

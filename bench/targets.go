@@ -72,6 +72,19 @@ func (d *data) targetTable() string {
 		t.add("memory at the measured rate "+percent(g.rate)+", over parquet-go", num(a)+" bits a key", num(b)+" bits a key",
 			fmt.Sprintf("%.1f%% less", less), fmt.Sprintf("%.0f%% less", g.least), verdict(less, g.least, true))
 	}
+	// All processors over one, at the largest size that was measured.
+	ns := d.sizes(0.01, func(lib string) bool { return lib == peers.OursName })
+	for i := len(ns) - 1; i >= 0 && ns[i] >= 10_000_000; i-- {
+		c := d.filterCase(peers.OursName, "", ns[i], 0.01, "")
+		one := d.stat(c, peers.Op{Name: "MayContainHashes", Input: peers.Hash, Kind: peers.Batch, Size: 1 << 16}.ID(), absent)
+		all := d.stat(c, peers.Op{Name: "MayContainHashes", Input: peers.Hash, Kind: peers.Cores}.ID(), absent)
+		if one.N > 0 && all.N > 0 {
+			times := one.Median / all.Median
+			t.add(fmt.Sprintf("batch lookup from all %d processors, %s keys, over one processor", d.header.CPUs, count(ns[i])), all.Spread(), one.Spread()+" (ours, one)",
+				num(times), "1.8 (of 2)", verdict(times, 0.9*float64(d.header.CPUs), true))
+			break
+		}
+	}
 	return t.String()
 }
 

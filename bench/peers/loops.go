@@ -1,6 +1,10 @@
 package peers
 
-import "unsafe"
+import (
+	"runtime"
+	"sync"
+	"unsafe"
+)
 
 // The loops. Each is so small that it is inlined into its caller together with the function that it is given (TestLoopsAreInlined holds that), so that what is
 // left is the loop with the library's own method.
@@ -94,4 +98,17 @@ func CountTrue(found []bool) int {
 // uint128s returns the keys of a column as arrays.
 func uint128s(col []byte) [][16]byte {
 	return unsafe.Slice((*[16]byte)(unsafe.Pointer(unsafe.SliceData(col))), len(col)/KeyBytes)
+}
+
+// onAllCores divides the keys among as many goroutines as there are processors, each with answers of its own, and waits for all.
+func onAllCores(k *Keys, f func(*Keys)) int {
+	workers := runtime.GOMAXPROCS(0)
+	var all sync.WaitGroup
+	for w := range workers {
+		part := k.Slice(k.Len()*w/workers, k.Len()*(w+1)/workers)
+		part.Found = make([]bool, part.Len())
+		all.Go(func() { f(part) })
+	}
+	all.Wait()
+	return 0
 }

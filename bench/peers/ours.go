@@ -103,6 +103,9 @@ func Ours(f *blocked.Filter) *Filter {
 			return batches(k, size, func(k *Keys) int { f.MayContainHashes(k.Found, k.Hashes); return 0 })
 		})
 	}
+	lookup("MayContainHashes", Hash, Cores, 1<<16, func(k *Keys) int {
+		return onAllCores(k, func(k *Keys) { f.MayContainHashes(k.Found, k.Hashes) })
+	})
 	lookup("SelectHashes", Hash, Batch, 1024, func(k *Keys) int {
 		return batches(k, 1024, func(k *Keys) int { return len(f.SelectHashes(k.Sel[:0], k.Hashes)) })
 	})

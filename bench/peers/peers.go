@@ -75,6 +75,7 @@ const (
 	Single Kind = "single" // a call a key, independent of each other: the processor overlaps them
 	Chain  Kind = "chain"  // a call a key, where to find the key depends on the answer before
 	Batch  Kind = "batch"  // a call for many keys
+	Cores  Kind = "cores"  // batches from all processors at once; the time of a key is that of the whole over all keys
 )
 
 // An Op is one operation of a library.

@@ -34,6 +34,9 @@ func keys(l *peers.Library, from, to int) *peers.Keys {
 func found(op peers.Op, k *peers.Keys) int {
 	clear(k.Found)
 	n := op.Do(k)
+	if op.Kind == peers.Cores {
+		return -1 // the answers are not kept
+	}
 	if op.Kind == peers.Batch && !strings.HasPrefix(op.Name, "Select") {
 		return peers.CountTrue(k.Found[:k.Len()])
 	}
@@ -62,7 +65,7 @@ func TestFindsWhatWasAdded(t *testing.T) {
 						t.Fatal(err)
 					}
 					for _, op := range f.Lookups {
-						if op.Input == peers.Uint64 {
+						if op.Input == peers.Uint64 || op.Kind == peers.Cores {
 							continue
 						}
 						if got := found(op, in); got != n {
@@ -84,7 +87,7 @@ func TestFindsWhatWasAdded(t *testing.T) {
 						more := keys(l, 100*n+i*10, 100*n+i*10+10)
 						op.Do(more)
 						for _, look := range f.Lookups {
-							if (look.Input == peers.Uint64) != (op.Input == peers.Uint64) {
+							if (look.Input == peers.Uint64) != (op.Input == peers.Uint64) || look.Kind == peers.Cores {
 								continue
 							}
 							if got := found(look, more); got != 10 {
