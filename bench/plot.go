@@ -275,7 +275,11 @@ type rateTicks struct{}
 func (rateTicks) Ticks(min, max float64) []plot.Tick {
 	ts := ticks{}.Ticks(min, max)
 	for i := range ts {
-		if ts[i].Label != "" {
+		switch {
+		case ts[i].Label == "":
+		case max > 300*min && ts[i].Label[len(ts[i].Label)-1] == '2':
+			ts[i].Label = "" // no room
+		default:
 			ts[i].Label = fmt.Sprintf("%.4g%%", 100*ts[i].Value)
 		}
 	}
