@@ -188,7 +188,7 @@ func (d *data) entries(n uint64, rate float64, which set, keep func(entry) bool)
 			if which == inOrder {
 				op += "/" + string(peers.Batch)
 			}
-			if e := (entry{c, op, s.stat()}); keep(e) {
+			if e := (entry{c, op, s.stat()}); e.stat.N > 0 && keep(e) {
 				es = append(es, e)
 			}
 		}
