@@ -12,7 +12,7 @@ import (
 
 const (
 	// parallelLeast is how many hashes make it worth starting goroutines.
-	parallelLeast = 1 << 16
+	parallelLeast = 1 << 14
 	// pickStep is how many hashes are looked through at once, pickRoom how many are picked before they are added.
 	pickStep = 512
 	pickRoom = 2048

@@ -204,10 +204,13 @@ func fastest(es []entry) (entry, bool) {
 	return slices.MinFunc(es, func(a, b entry) int { return cmp.Compare(a.stat.Median, b.stat.Median) }), true
 }
 
-// isOurs accepts ours with the default kernel; isPeer the comparable peers.
+// isOurs accepts ours with the default kernel, on one processor as the peers; isPeer the comparable peers.
 func (d *data) isOurs(e entry) bool {
-	return e.c.Library == peers.OursName && e.c.Kernel == d.header.Kernel
+	return e.c.Library == peers.OursName && e.c.Kernel == d.header.Kernel && !parallel(e)
 }
+
+// parallel reports whether an entry is a build on all processors.
+func parallel(e entry) bool { return strings.HasPrefix(e.op, "AddHashesParallel/") }
 
 func (d *data) isPeer(e entry) bool {
 	return e.c.Library != peers.OursName && d.comparable(e.c)

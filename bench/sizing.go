@@ -3,11 +3,12 @@ package main
 import (
 	"math"
 
+	"github.com/blockedbloom/blocked"
 	"github.com/blockedbloom/blocked/bench/peers"
 )
 
-// measureSizing searches the size at which a library's measured rate is the target, so that memory can be compared at equal rates. For ours it is the rate that New is asked
-// for that varies, so that the geometry is one that New chooses; for the others it is the bits a key.
+// measureSizing searches the size at which a library's measured rate is the target, so that memory can be compared at equal rates. What varies is the bits a key; ours are then of PlanBits, which takes the best k, where New
+// prefers k = 8 for up to 2% more.
 func measureSizing(spec *childSpec, res *Result) error {
 	lib, err := peers.Find(spec.Case.Library)
 	if err != nil {
@@ -47,6 +48,13 @@ func measureSizing(spec *childSpec, res *Result) error {
 	// The logarithm of the rate falls almost in a line with the bits: about 0.45 a bit.
 	slope := 0.45
 	size := peers.Size{N: n, Rate: p}
+	if lib.Ours {
+		g, err := blocked.Plan(n, p)
+		if err != nil {
+			return err
+		}
+		size.BitsPerKey = 0.985 * g.BitsPerKey(n)
+	}
 	bits, off, err := try(size)
 	if err != nil {
 		return err
@@ -55,11 +63,7 @@ func measureSizing(spec *childSpec, res *Result) error {
 		if math.Abs(off) < 0.004 {
 			break
 		}
-		if lib.Ours {
-			size.Rate *= math.Exp(-off)
-		} else {
-			size.BitsPerKey = bits + off/slope
-		}
+		size.BitsPerKey = bits + off/slope
 		lastBits, lastOff := bits, off
 		if bits, off, err = try(size); err != nil {
 			return err

@@ -24,6 +24,7 @@ func ours() *Library {
 	l.HashOf = seedless.Hash
 	l.Builds = []Build{
 		oursBuild("AddHashes", Hash, func(f *blocked.Filter, k *Keys) { f.AddHashes(k.Hashes) }),
+		oursBuild("AddHashesParallel", Hash, func(f *blocked.Filter, k *Keys) { f.AddHashesParallel(k.Hashes, 0) }),
 		oursBuild("AddKeys", Key16, func(f *blocked.Filter, k *Keys) { f.AddKeys(k.Slices) }),
 	}
 	return l
@@ -60,11 +61,13 @@ func OursOf(g blocked.Geometry, pages string) (*blocked.Filter, error) {
 	return blocked.NewGeometry(g, opts...)
 }
 
-// pageOptions returns the options for a kind of pages. With an option for it in the library, "ordinary" is its place.
+// pageOptions returns the options for a kind of pages.
 func pageOptions(pages string) ([]blocked.Option, error) {
 	switch pages {
 	case "":
 		return nil, nil
+	case "ordinary":
+		return []blocked.Option{blocked.WithoutHugePages()}, nil
 	default:
 		return nil, fmt.Errorf("%w: %s pages", ErrNoOption, pages)
 	}
@@ -111,6 +114,14 @@ func Ours(f *blocked.Filter) *Filter {
 	})
 	lookup("MayContainKeys", Key16, Batch, 1024, func(k *Keys) int {
 		return batches(k, 1024, func(k *Keys) int { f.MayContainKeys(k.Found, k.Slices); return 0 })
+	})
+	lookup("MayContainColumn", Key16, Batch, 1024, func(k *Keys) int {
+		return batches(k, 1024, func(k *Keys) int {
+			if err := f.MayContainColumn(k.Found, k.Column, KeyBytes); err != nil {
+				panic(err)
+			}
+			return 0
+		})
 	})
 	lookup("MayContainStrings", Str16, Batch, 1024, func(k *Keys) int {
 		return batches(k, 1024, func(k *Keys) int { f.MayContainStrings(k.Found, k.Strings); return 0 })
