@@ -20,6 +20,13 @@
 //
 // The hash must be uniform in all its 64 bits: the high ones choose the block. XXH3-64 is; so, for keys of your own hash (AddHash), must that one be.
 //
+// # The model of the false positive rate
+//
+// n keys fall on N blocks at random, so that the number of keys in a block is binomial, or nearly Poisson with mean n/N. With j keys in it, each sets a given bit of a lane that it takes with chance 1/64, and the
+// lookup of an absent key finds all its probes set with a chance that inclusion and exclusion over the probes gives exactly. The rate is the average over j (after Putze, Sanders and
+// Singler, "Cache-, Hash- and Space-Efficient Bloom Filters", 2007, for bits bound to lanes); model.go has the sum. The textbook's (1-e^(-kn/m))^k (Bloom, 1970) is for filters without blocks and promises less than
+// blocks can keep. [Geometry.FalsePositiveRate] is the model, [Filter.FalsePositiveRate] the rate of a filter's actual bits.
+//
 // # What blocking costs
 //
 // Keys fall on blocks unevenly, and crowded blocks answer wrong more often. A blocked filter so needs more memory than the textbook's for the same rate: 5% more at
@@ -30,6 +37,11 @@
 //
 // Lookups may run in parallel with each other. An Add may not run in parallel with anything else on the same filter, be it another Add or a lookup. The race detector
 // sees both, in assembly too.
+//
+// # Files
+//
+// [Filter.Save], [Filter.WriteTo] and the encodings write a filter with a version and checksums, [Builder] writes one whose number of keys is known last, and [OpenView], [OpenFile] and [OpenCompact] ask a filter
+// where its bytes are. Damaged bytes are an error or "may contain". FORMAT.md in the repository describes the format for other languages.
 //
 // # Stability
 //
