@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 )
 
@@ -67,7 +68,11 @@ func checkBuilder(t *testing.T, what string, b *Builder, want *Filter, n int) {
 		t.Fatalf("%s: geometry %v, want %v, limited %v, error %v", what, g, want.Geometry(), b.Limited(), err)
 	}
 	prefix := append(make([]byte, 0, 8), "before"...)
-	for range 2 { // the keys stay
+	for turn := range 2 { // the keys stay
+		if turn == 1 { // into memory that was used for something else
+			prefix = slices.Grow(prefix, int(b.Bytes()))
+			fill(prefix[6:cap(prefix)], 0xa5)
+		}
 		data, err := b.AppendFinish(prefix)
 		if err != nil || uint64(len(data)-6) != b.Bytes() || !bytes.HasPrefix(data, []byte("before")) {
 			t.Fatalf("%s: %d bytes, Bytes() = %d, error %v", what, len(data), b.Bytes(), err)

@@ -52,6 +52,16 @@ func TestCompactDamage(t *testing.T) {
 			}
 		}
 		refused("twice", 0, append(slices.Clone(data), data...))
+		// A valid trailer, with the right checksum, behind a number of bytes that is no number of blocks.
+		for n := range 200 {
+			odd := append(make([]byte, n), data[len(data)-trailerBytes:]...)
+			putTrailer((*[trailerBytes]byte)(odd[n:]), 8, hashXXH3, odd[:n])
+			for i, open := range []func([]byte, uint64) (View, error){OpenCompact, OpenCompactUnverified} {
+				if _, err := open(odd, 0); (err == nil) != (n > 0 && n%64 == 0) {
+					t.Errorf("%d bytes and a trailer, %d: %v", n, i, err)
+				}
+			}
+		}
 		// The unverified form sees the shape.
 		for n := range data {
 			if _, err := OpenCompactUnverified(data[:n], 0); err == nil && n%64 != 8 {
