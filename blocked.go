@@ -31,6 +31,12 @@
 // Lookups may run in parallel with each other. An Add may not run in parallel with anything else on the same filter, be it another Add or a lookup. The race detector
 // sees both, in assembly too.
 //
+// # Filters in files and tables
+//
+// A filter is written as a container (AppendBinary, WriteTo, Save; encoding/gob and encoding/json take it too) or, for a few blocks, in a compact form, and is read back or asked where it lies: [OpenView], [OpenCompact] and
+// [OpenFile] copy nothing. FORMAT.md has the formats for other languages. A [Builder] is for writers that learn the number of keys last; Fold shrinks, Union and Intersect merge, and Stats
+// tells what a filter holds. Bytes that are no filter, or are damaged, are an error, and the View that comes with it reports every key as possibly contained.
+//
 // # Stability
 //
 // The same keys, seed and geometry give the same bits on every architecture and under every kernel, in any order of insertion, in this and every later
