@@ -38,10 +38,11 @@
 // Lookups may run in parallel with each other. An Add may not run in parallel with anything else on the same filter, be it another Add or a lookup. The race detector
 // sees both, in assembly too.
 //
-// # Files
+// # Filters in files and tables
 //
-// [Filter.Save], [Filter.WriteTo] and the encodings write a filter with a version and checksums, [Builder] writes one whose number of keys is known last, and [OpenView], [OpenFile] and [OpenCompact] ask a filter
-// where its bytes are. Damaged bytes are an error or "may contain". FORMAT.md in the repository describes the format for other languages.
+// A filter is written as a container (AppendBinary, WriteTo, Save; encoding/gob and encoding/json take it too) or, for a few blocks, in a compact form, and is read back or asked where it lies: [OpenView], [OpenCompact] and
+// [OpenFile] copy nothing. FORMAT.md has the formats for other languages. A [Builder] is for writers that learn the number of keys last; Fold shrinks, Union and Intersect merge, and Stats
+// tells what a filter holds. Bytes that are no filter, or are damaged, are an error, and the View that comes with it reports every key as possibly contained.
 //
 // # Stability
 //

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"runtime"
 	"runtime/debug"
 )
 
@@ -101,11 +102,10 @@ func catchFault(read func() error) (err error) {
 	defer func() {
 		switch r := recover().(type) {
 		case nil:
-		case interface {
-			error
-			Addr() uintptr
-		}:
-			err = fmt.Errorf("blocked: %w: the file has been cut short under its mapping, or cannot be read: %w", ErrCorrupt, error(r))
+		case runtime.Error:
+			// Not only the kind that has an address: a system that does not tell where the fault was, as an emulator, makes it look like a nil pointer. What runs here is a
+			// look at bytes, which has no runtime error of its own.
+			err = fmt.Errorf("blocked: %w: the file has been cut short under its mapping, or cannot be read: %w", ErrCorrupt, r)
 		default:
 			panic(r)
 		}
