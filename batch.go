@@ -101,27 +101,27 @@ func (f *header) containsPart(dst []bool, hs []uint64, n int) {
 
 func (f *header) addAll(hs []uint64) {
 	f.prefetchFirst(hs)
-	f.addPart(hs)
+	f.addPart(hs, len(hs))
 }
 
-// addPart adds all of hs and fetches none of the first prefetchWindow blocks.
-func (f *header) addPart(hs []uint64) {
-	if len(hs) == 0 {
+// addPart adds the first n of hs and fetches blocks for those that follow. n is len(hs) or a multiple of batchWidth.
+func (f *header) addPart(hs []uint64, n int) {
+	if n == 0 {
 		return
 	}
 	if f.blocks == 0 {
 		addGeneric(f, hs[0]) // panics
 	}
 	if raceEnabled {
-		f.raceBatch(nil, hs, raceWrite)
+		f.raceBatch(nil, hs[:n], raceWrite)
 	}
-	whole := len(hs) &^ (batchWidth - 1)
+	whole := n &^ (batchWidth - 1)
 	if whole > 0 {
 		addBatch(f, &hs[0], whole, f.aheadOf(hs, whole))
 	}
-	if whole < len(hs) {
+	if whole < n {
 		var rest [batchWidth]uint64
-		padRest(&rest, hs[whole:])
+		padRest(&rest, hs[whole:n])
 		addBatch(f, &rest[0], batchWidth, 0)
 	}
 }

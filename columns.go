@@ -18,7 +18,6 @@ func (f *Filter) AddColumn(buf []byte, width int) error {
 	}
 	var w hashWindow
 	w.f = &f.header
-	w.init()
 	for n > 0 {
 		hs := w.room(n)
 		f.hashColumn(hs, buf, width)
@@ -40,7 +39,6 @@ func (f *Filter) MayContainColumn(dst []bool, buf []byte, width int) error {
 	dst = dst[:n]
 	var w hashWindow
 	w.f = &f.header
-	w.init()
 	for n > 0 {
 		hs := w.room(n)
 		f.hashColumn(hs, buf, width)
@@ -140,7 +138,6 @@ func addBinary[O offset](f *Filter, data []byte, offsets []O) error {
 	}
 	var w hashWindow
 	w.f = &f.header
-	w.init()
 	for n > 0 {
 		hs := w.room(n)
 		hashBinary(f, hs, data, offsets)
@@ -160,7 +157,6 @@ func mayContainBinary[O offset](f *Filter, dst []bool, data []byte, offsets []O)
 	dst = dst[:n]
 	var w hashWindow
 	w.f = &f.header
-	w.init()
 	for n > 0 {
 		hs := w.room(n)
 		hashBinary(f, hs, data, offsets)

@@ -7,8 +7,7 @@ import "unsafe"
 // AddKeys adds keys.
 func (f *Filter) AddKeys(keys [][]byte) {
 	var w hashWindow
-	w.f = &f.header
-	w.init()
+	w.f = &f.header // not through a method: what is stored through a pointer would count as escaping, and with it a View on the caller's stack
 	for len(keys) > 0 {
 		hs := w.room(len(keys))
 		f.hashKeys(hs, keys)
@@ -22,7 +21,6 @@ func (f *Filter) AddKeys(keys [][]byte) {
 func (f *Filter) AddStrings(keys []string) {
 	var w hashWindow
 	w.f = &f.header
-	w.init()
 	for len(keys) > 0 {
 		hs := w.room(len(keys))
 		f.hashStrings(hs, keys)
@@ -36,7 +34,6 @@ func (f *Filter) AddStrings(keys []string) {
 func (f *Filter) AddUint64s(keys []uint64) {
 	var w hashWindow
 	w.f = &f.header
-	w.init()
 	for len(keys) > 0 {
 		hs := w.room(len(keys))
 		f.hashUint64s(hs, keys)
@@ -51,7 +48,6 @@ func (f *Filter) MayContainKeys(dst []bool, keys [][]byte) {
 	dst = dst[:len(keys)]
 	var w hashWindow
 	w.f = &f.header
-	w.init()
 	for len(keys) > 0 {
 		hs := w.room(len(keys))
 		f.hashKeys(hs, keys)
@@ -66,7 +62,6 @@ func (f *Filter) MayContainStrings(dst []bool, keys []string) {
 	dst = dst[:len(keys)]
 	var w hashWindow
 	w.f = &f.header
-	w.init()
 	for len(keys) > 0 {
 		hs := w.room(len(keys))
 		f.hashStrings(hs, keys)
@@ -81,7 +76,6 @@ func (f *Filter) MayContainUint64s(dst []bool, keys []uint64) {
 	dst = dst[:len(keys)]
 	var w hashWindow
 	w.f = &f.header
-	w.init()
 	for len(keys) > 0 {
 		hs := w.room(len(keys))
 		f.hashUint64s(hs, keys)
@@ -150,80 +144,67 @@ func (f *Filter) hashUint64s(hs, keys []uint64) {
 	}
 }
 
-const (
-	// windowStep is how many keys are hashed before their blocks are fetched: few enough to keep the waits spread out.
-	windowStep = 32
-	windowSize = prefetchWindow + windowStep
-)
+// windowSize is how many hashes a hashWindow holds: in a large filter half of them are looked up while the kernel fetches ahead for the other half.
+const windowSize = 2 * prefetchWindow
 
-// A hashWindow holds the hashes between the one that was computed last, whose block has been asked for, and the one that is used next. In a filter that needs no
-// prefetch it holds one step at a time, a long one. Methods that take a number of hashes take that many from the last room.
+// A hashWindow holds hashes between their computation and their use. In a large filter the last prefetchWindow of them are kept back until more have come, so that fetching
+// ahead goes on without a break. Methods that take a number of hashes take that many from the last room.
 type hashWindow struct {
-	f    *header
-	step int // hashes to a step, a divisor of windowSize
-	lag  int // hashes to keep back
-	head int // total put in
-	tail int // total used; head - tail <= lag + step
-	hs   [windowSize]uint64
+	f       *header
+	n       int  // hashes in hs
+	fetched bool // the blocks of hs[:prefetchWindow] have been asked for
+	hs      [windowSize]uint64
 }
 
-// init is called when f is set. It does not set it, for what is stored through a pointer would count as escaping, and with it a View on the caller's stack.
-func (w *hashWindow) init() {
-	w.step = windowSize
-	if w.f.large() {
-		w.step, w.lag = windowStep, prefetchWindow
+// room returns the place for the next hashes, of at most n keys; there is always some.
+func (w *hashWindow) room(n int) []uint64 { return w.hs[w.n:min(w.n+n, windowSize)] }
+
+// due counts n more hashes and returns those that are to be used now, with those behind them that may be fetched, and how many they are.
+func (w *hashWindow) due(n int) ([]uint64, int) {
+	w.n += n
+	if w.n < windowSize {
+		return nil, 0
 	}
-}
-
-// room returns the place for the next hashes, of at most n keys.
-func (w *hashWindow) room(n int) []uint64 {
-	at := w.head % windowSize
-	return w.hs[at : at+min(n, w.step)]
-}
-
-// put fetches the blocks of the n hashes that have been written, and reports whether a step is due.
-func (w *hashWindow) put(n int) bool {
-	if w.lag > 0 && n == windowStep { // what is shorter is the end, and used at once
-		prefetchBatch(w.f, &w.hs[w.head%windowSize], n)
+	if !w.f.large() {
+		return w.hs[:], windowSize
 	}
-	w.head += n
-	return w.head-w.tail > w.lag
+	if !w.fetched {
+		w.fetched = true
+		prefetchBatch(w.f, &w.hs[0], prefetchWindow)
+	}
+	return w.hs[:], windowSize - prefetchWindow
 }
 
-// next returns the oldest hashes: a step, or what is left.
-func (w *hashWindow) next() []uint64 {
-	at := w.tail % windowSize
-	n := min(w.step, w.head-w.tail)
-	w.tail += n
-	return w.hs[at : at+n]
-}
+// used drops the first n hashes.
+func (w *hashWindow) used(n int) { w.n = copy(w.hs[:], w.hs[n:w.n]) }
 
 func (w *hashWindow) add(n int) {
-	if w.put(n) {
-		w.f.addPart(w.next())
+	if hs, n := w.due(n); n > 0 {
+		w.f.addPart(hs, n)
+		w.used(n)
 	}
 }
 
 func (w *hashWindow) addRest() {
-	for w.tail < w.head {
-		w.f.addPart(w.next())
+	if !w.fetched {
+		w.f.prefetchFirst(w.hs[:w.n])
 	}
+	w.f.addPart(w.hs[:w.n], w.n)
 }
 
-// contains looks up one step where it is due and returns how many of dst it has written.
+// contains looks up what is due and returns how many of dst it has written.
 func (w *hashWindow) contains(dst []bool, n int) int {
-	if !w.put(n) {
-		return 0
+	hs, n := w.due(n)
+	if n > 0 {
+		w.f.containsPart(dst[:n], hs, n)
+		w.used(n)
 	}
-	hs := w.next()
-	w.f.containsPart(dst[:len(hs)], hs, len(hs))
-	return len(hs)
+	return n
 }
 
 func (w *hashWindow) containsRest(dst []bool) {
-	for w.tail < w.head {
-		hs := w.next()
-		w.f.containsPart(dst[:len(hs)], hs, len(hs))
-		dst = dst[len(hs):]
+	if !w.fetched {
+		w.f.prefetchFirst(w.hs[:w.n])
 	}
+	w.f.containsPart(dst[:w.n], w.hs[:w.n], w.n)
 }
