@@ -259,17 +259,20 @@ func TestParallelLookups(t *testing.T) {
 				hs[i] = f.HashUint64(uint64(i))
 			}
 			f.AddHashes(hs)
+			v := f.View()
 			var wg sync.WaitGroup
 			for range 4 {
 				wg.Go(func() {
-					dst := make([]bool, len(hs))
+					dst, inView := make([]bool, len(hs)), make([]bool, len(hs))
 					f.MayContainHashes(dst, hs)
+					v.MayContainHashes(inView, hs)
 					for i, h := range hs {
-						if !dst[i] || !f.MayContainHash(h) {
+						if !dst[i] || !inView[i] || !f.MayContainHash(h) || !v.MayContainHash(h) {
 							t.Error("an added key is reported absent")
 							return
 						}
 					}
+					_ = f.Stats()
 				})
 			}
 			wg.Wait()
