@@ -11,7 +11,7 @@ test: ## The tests of this machine's architecture, about a minute.
 	$(GO) test ./...
 
 .PHONY: race
-race: ## The same under the race detector (needs cgo).
+race: ## The same, a little shortened, under the race detector (needs cgo).
 	$(GO) test -race -short ./...
 
 .PHONY: long

@@ -23,7 +23,7 @@ func (f *Filter) MayContainHashes(dst []bool, hs []uint64) {
 }
 
 // SelectHashes appends to sel the positions i, in rising order, of those hs[i] that may have been added, and returns the extended slice: a selection vector. It
-// allocates only where the capacity of sel beyond its length is less than len(hs), which must be below 2^32.
+// allocates only where the capacity of sel beyond its length is less than len(hs), which must be below 2^32, and may overwrite what there is in that capacity.
 func (f *Filter) SelectHashes(sel []uint32, hs []uint64) []uint32 {
 	var may [selectPart]bool
 	for base := 0; base < len(hs); base += selectPart {
@@ -72,8 +72,16 @@ func (f *header) aheadOf(hs []uint64, n int) int {
 	return max(0, min(n, (len(hs)-prefetchWindow)&^(batchWidth-1)))
 }
 
+// kernelPart is how many keys a kernel is given at once. The runtime cannot interrupt assembly: a garbage collection, and with it every other goroutine, waits for the end of the call, some ten to a few hundred
+// microseconds.
+const kernelPart = 1 << 14
+
 func (f *header) containsAll(dst []bool, hs []uint64) {
 	f.prefetchFirst(hs)
+	for len(hs) > kernelPart {
+		f.containsPart(dst[:kernelPart], hs, kernelPart)
+		dst, hs = dst[kernelPart:], hs[kernelPart:]
+	}
 	f.containsPart(dst, hs, len(hs))
 }
 
@@ -101,6 +109,10 @@ func (f *header) containsPart(dst []bool, hs []uint64, n int) {
 
 func (f *header) addAll(hs []uint64) {
 	f.prefetchFirst(hs)
+	for len(hs) > kernelPart {
+		f.addPart(hs, kernelPart)
+		hs = hs[kernelPart:]
+	}
 	f.addPart(hs, len(hs))
 }
 
@@ -127,26 +139,35 @@ func (f *header) addPart(hs []uint64, n int) {
 }
 
 func (f *header) addAllIfAbsent(added []bool, hs []uint64) {
-	if len(hs) == 0 {
+	f.prefetchFirst(hs)
+	for len(hs) > kernelPart {
+		f.addIfAbsentPart(added[:kernelPart], hs, kernelPart)
+		added, hs = added[kernelPart:], hs[kernelPart:]
+	}
+	f.addIfAbsentPart(added, hs, len(hs))
+}
+
+// addIfAbsentPart does so for the first n of hs and fetches blocks for those that follow. n is len(hs) or a multiple of batchWidth.
+func (f *header) addIfAbsentPart(added []bool, hs []uint64, n int) {
+	if n == 0 {
 		return
 	}
 	if f.blocks == 0 {
 		addGeneric(f, hs[0]) // panics
 	}
 	if raceEnabled {
-		f.raceBatch(added, hs, raceWrite)
+		f.raceBatch(added, hs[:n], raceWrite)
 	}
-	f.prefetchFirst(hs)
-	whole := len(hs) &^ (batchWidth - 1)
+	whole := n &^ (batchWidth - 1)
 	if whole > 0 {
 		addIfAbsentBatch(f, &added[0], &hs[0], whole, f.aheadOf(hs, whole))
 	}
-	if whole < len(hs) {
+	if whole < n {
 		var rest [batchWidth]uint64
 		var was [batchWidth]bool
-		padRest(&rest, hs[whole:])
+		padRest(&rest, hs[whole:n])
 		addIfAbsentBatch(f, &was[0], &rest[0], batchWidth, 0)
-		copy(added[whole:], was[:])
+		copy(added[whole:n], was[:])
 	}
 }
 

@@ -8,7 +8,7 @@ import (
 	"github.com/klauspost/cpuid/v2"
 )
 
-// The features that the instructions of each amd64 kernel need, no more and no fewer. cpuid counts a feature only where the operating
+// The features that the instructions of each amd64 kernel need, and AVX-512 VL with them: F, BW, DQ and VL come together in every processor but the first ones, which had AVX-512 at a price. cpuid counts a feature only where the operating
 // system keeps the registers as well.
 var (
 	needAVX2   = []cpuid.FeatureID{cpuid.AVX2, cpuid.BMI2, cpuid.BMI1}

@@ -23,7 +23,7 @@
 // k < 8 takes k of the lanes, from lane r on, r being the low three bits of the product's high half; the header's lane table has the
 // lanes of each r in the form that is wanted. k > 8 does a round with all lanes and then the same with g2 and k-8 lanes.
 //
-// Only R14 (g) and R15 (the global offset table in shared builds) are left alone.
+// R14 (g), R15 (the global offset table in shared builds) and BP are left alone.
 
 // func, offsets and numbers of dispatch.go
 #define bits_   0

@@ -42,7 +42,7 @@
 //
 // A filter is written as a container (AppendBinary, WriteTo, Save; encoding/gob and encoding/json take it too) or, for a few blocks, in a compact form, and is read back or asked where it lies: [OpenView], [OpenCompact] and
 // [OpenFile] copy nothing. FORMAT.md has the formats for other languages. A [Builder] is for writers that learn the number of keys last; Fold shrinks, Union and Intersect merge, and Stats
-// tells what a filter holds. Bytes that are no filter, or are damaged, are an error, and the View that comes with it reports every key as possibly contained.
+// tells what a filter holds. Where checksums are looked at, bytes that are no filter, or are damaged, are an error, and the View that comes with it reports every key as possibly contained.
 //
 // # Stability
 //
@@ -52,14 +52,14 @@ package blocked
 
 import (
 	"fmt"
-	"math"
 	"unsafe"
 )
 
 // Filter is a blocked Bloom filter. [New] and [NewGeometry] make one. The zero Filter contains nothing, and adding to it panics.
 //
 // Lookups may run in parallel with each other; an Add, AddIfAbsent or Reset may not run in parallel with anything on the same Filter. A copy of a Filter shares its
-// memory; [Filter.Clone] does not. No method that adds or looks up allocates, but for the Select methods where their slice must grow.
+// memory; [Filter.Clone] does not. No method that adds or looks up allocates, but for the Select methods where their slice must grow and AddHashesParallel, which starts
+// goroutines.
 type Filter struct {
 	header
 	seed       uint64
@@ -127,8 +127,8 @@ func NewGeometry(g Geometry, opts ...Option) (*Filter, error) {
 	if g.Bytes() > o.maxBytes {
 		return nil, fmt.Errorf("blocked: %w: %d blocks are %d bytes, the maximum is %d (WithMaxBytes)", ErrTooLarge, g.Blocks, g.Bytes(), o.maxBytes)
 	}
-	if g.Bytes() > math.MaxInt-blockBytes {
-		return nil, fmt.Errorf("blocked: %w: %d blocks are %d bytes, the platform's maximum is %d", ErrTooLarge, g.Blocks, g.Bytes(), math.MaxInt-blockBytes)
+	if g.Bytes() > platformBytes {
+		return nil, fmt.Errorf("blocked: %w: %d blocks are %d bytes, the platform's maximum is %d", ErrTooLarge, g.Blocks, g.Bytes(), platformBytes)
 	}
 	f := newFilter(g, o.seed, o.small)
 	f.callerHash = o.callerHash
@@ -148,7 +148,7 @@ func (f *Filter) Geometry() Geometry { return Geometry{Blocks: f.blocks, K: int(
 func (f *Filter) Seed() uint64 { return f.seed }
 
 // Bits returns the filter's memory: the blocks, in the layout's order on every architecture, starting on a cache line. It is not a copy: it changes with every
-// Add, and whoever writes to it must only set bits. It is never reallocated.
+// Add, and whoever writes to it must only set bits. Adding never reallocates it; reading another filter into this one, or a Union that folds it, may.
 func (f *Filter) Bits() []byte {
 	return unsafe.Slice((*byte)(f.bits), int(f.blocks)*blockBytes)
 }

@@ -156,6 +156,9 @@ func TestZeroFilter(t *testing.T) {
 	if sel := f.SelectHashes(nil, []uint64{1, 2, 3}); len(sel) != 0 {
 		t.Errorf("a zero Filter selects %v", sel)
 	}
+	if of, want := f.HashUint64(1), f.Hash([]byte{1, 0, 0, 0, 0, 0, 0, 0}); of != want || (View{}).HashUint64(1) != want {
+		t.Errorf("a zero Filter's HashUint64 is %#x, the bytes' hash %#x", of, want)
+	}
 	f.Reset()
 	f.AddHashes(nil)
 	f.AddKeys(nil)

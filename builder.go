@@ -2,7 +2,6 @@ package blocked
 
 import (
 	"fmt"
-	"math"
 	"unsafe"
 )
 
@@ -148,8 +147,8 @@ func (b *Builder) planNow() *planned {
 	case p.err == nil && p.g.Bytes() > most:
 		p.err = fmt.Errorf("blocked: %w: %d keys need %d bytes, the maximum is %d (WithMaxBytes)", ErrTooLarge, n, p.g.Bytes(), most)
 	}
-	if p.err == nil && p.g.Bytes() > math.MaxInt-2*blockBytes {
-		p.err = fmt.Errorf("blocked: %w: %d keys need %d bytes, the platform's maximum is %d", ErrTooLarge, n, p.g.Bytes(), math.MaxInt-2*blockBytes)
+	if p.err == nil && p.g.Bytes() > platformBytes {
+		p.err = fmt.Errorf("blocked: %w: %d keys need %d bytes, the platform's maximum is %d", ErrTooLarge, n, p.g.Bytes(), platformBytes)
 	}
 	b.plan = p
 	return &b.plan

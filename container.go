@@ -3,7 +3,6 @@ package blocked
 import (
 	"encoding/binary"
 	"fmt"
-	"math"
 	"slices"
 	"unsafe"
 
@@ -172,8 +171,8 @@ func (f *Filter) zeroError() error {
 
 // extend returns dst with n more bytes, all 0. Where dst has no memory yet, the bytes start on a cache line.
 func extend(dst []byte, n uint64) ([]byte, error) {
-	if n > math.MaxInt-blockBytes || int(n) > math.MaxInt-blockBytes-len(dst) {
-		return dst, fmt.Errorf("blocked: %w: %d bytes to append to %d, the platform's maximum is %d", ErrTooLarge, n, len(dst), math.MaxInt-blockBytes)
+	if n > platformBytes || uint64(len(dst)) > platformBytes-n {
+		return dst, fmt.Errorf("blocked: %w: %d bytes to append to %d, the platform's maximum is %d", ErrTooLarge, n, len(dst), platformBytes)
 	}
 	if cap(dst) == 0 {
 		return alignedBytes(int(n)), nil

@@ -17,6 +17,8 @@ import (
 //	addBatch(f, hs, n, ahead)             add of hs[0:n]
 //	addIfAbsentBatch(f, dst, hs, n, ahead)
 //
+// and prefetchBatch(f, hs, n), which fetches the blocks of hs[0:n] and has no other effect.
+//
 // The single ones take any k and the zero header. The batches need blocks, and n to be a multiple of batchWidth above 0. They work through hs in
 // order, so that a key which stands in a batch twice is new only once. For the first ahead keys (a multiple of batchWidth too, at most
 // n) they also fetch the block of the key that stands prefetchWindow further on. A kernel reads hs[0:n], hs[prefetchWindow:prefetchWindow+ahead]
@@ -60,7 +62,7 @@ const (
 	batchWidth = 8
 
 	// prefetchWindow is how many keys ahead of its use a block is fetched. A cache line takes some 100 ns to arrive from memory and a key 1 to 5 ns, so
-	// that 16 keys ahead is too late; beyond 128 nothing more is won (bench/README.md). The number stands in the assembly too.
+	// that 16 keys ahead would be too late. The number stands in the assembly too.
 	prefetchWindow = 128
 
 	// prefetchBytes is the size of a filter from which batches prefetch. Below it the processor's own reordering hides the second-level cache.
@@ -135,5 +137,6 @@ func chooseKernel(available []kernelID, want string) kernelID {
 
 // Kernel names the implementation that this process uses for new filters: "avx512", "avx2", "neon" or "generic". It is chosen once, when the
 // process starts: the fastest that the processor and the operating system support. The environment variable BLOCKED_KERNEL, set before the start, picks another of
-// those that work here; any other value is ignored, and Kernel tells what was chosen instead. All kernels give the same bits.
+// those that work here; any other value is ignored, and Kernel tells what was chosen instead. All kernels give the same bits. It is about the filter: the hash of keys above 240 bytes uses
+// vector instructions of its own choice.
 func Kernel() string { return active.String() }

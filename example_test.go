@@ -40,7 +40,7 @@ func ExamplePlan_errors() {
 	fmt.Println(err)
 	fmt.Println(errors.Is(err, blocked.ErrUnreachable))
 	// Output:
-	// blocked: parameter out of range: false positive rate not reachable: p = 1e-09, the lowest rate that a block reaches is 1.26e-08
+	// blocked: parameter out of range: false positive rate not reachable: p = 1e-09, the lowest that Plan accepts, at 64 bits a key, is 1.26e-08
 	// true
 }
 

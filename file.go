@@ -3,7 +3,6 @@ package blocked
 import (
 	"errors"
 	"fmt"
-	"math"
 	"os"
 	"runtime"
 	"runtime/debug"
@@ -53,8 +52,8 @@ func OpenFileUnverified(path string) (*File, error) {
 	if info, err = file.Stat(); err != nil {
 		return nil, fmt.Errorf("blocked: %w", err)
 	}
-	if info.Size() > math.MaxInt-blockBytes {
-		return nil, fmt.Errorf("blocked: %w: %s has %d bytes, the platform's maximum is %d", ErrTooLarge, path, info.Size(), math.MaxInt-blockBytes)
+	if uint64(info.Size()) > platformBytes {
+		return nil, fmt.Errorf("blocked: %w: %s has %d bytes, the platform's maximum is %d", ErrTooLarge, path, info.Size(), platformBytes)
 	}
 	if info.Size() < headerBytes+blockBytes { // an empty file cannot be mapped
 		return nil, fmt.Errorf("blocked: %w: %s has %d bytes, a filter of 1 block has %d", ErrCorrupt, path, info.Size(), headerBytes+blockBytes)

@@ -25,7 +25,7 @@ func TestFold(t *testing.T) {
 	r := rand.New(rand.NewPCG(41, 42))
 	for _, blocks := range []uint64{1, 2, 7, 12, 96, 1000, 2 * 3 * 5 * 7 * 11} {
 		for _, k := range []int{1, 3, 8, 9, 16} {
-			hs := hashesFor(r, int(blocks)*10, blocks)
+			hs := hashesFor(r, int(blocks)*10)
 			f := newFilter(Geometry{blocks, k}, 5, false)
 			f.AddHashes(hs)
 			before := f.Clone()

@@ -11,7 +11,7 @@ func hashUint64sVector(f *header, dst []uint64, keys unsafe.Pointer, flip uint64
 	if f.kernel != kernelAVX512 || n == 0 {
 		return 0
 	}
-	hashUint64sAVX512(&dst[0], keys, n, flip)
+	hashUint64sAVX512(&dst[0], keys, n, flip^flipZero)
 	return n
 }
 

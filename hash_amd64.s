@@ -45,7 +45,7 @@ next:
 
 // func pickRangeAVX512(dst, hs *uint64, n int, first, size uint64) int
 // Copies those of hs[0:n] that are from first on and less than size beyond to dst, in order, and returns how many. n is a multiple of 8 above 0; dst has room for n
-// and eight more. Needs AVX-512 F and DQ.
+// and eight more. Needs AVX-512 F and DQ, and POPCNT.
 TEXT ·pickRangeAVX512(SB), NOSPLIT, $0-48
 	MOVQ dst+0(FP), DI
 	MOVQ hs+8(FP), SI

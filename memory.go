@@ -1,8 +1,20 @@
 package blocked
 
-import "unsafe"
+import (
+	"math"
+	"runtime"
+	"unsafe"
+)
 
 // Memory is ordinary memory of the Go heap: nothing has to be closed, and no finalizer runs.
+
+// platformBytes is the most bytes that the platform could give one slice, blocks and what surrounds them: of a 32-bit address space, and of WebAssembly's, about half.
+var platformBytes = func() uint64 {
+	if runtime.GOARCH == "wasm" {
+		return 1 << 31
+	}
+	return math.MaxInt - 4*blockBytes
+}()
 
 const (
 	// hugePage is the size of a huge page where the system has that size, and hugeBytes the size of a filter from which it is worth asking for some: two pages have at least one

@@ -30,8 +30,8 @@ func (g Geometry) BitsPerKey(n uint64) float64 {
 }
 
 // FalsePositiveRate returns the share of lookups of absent keys that report "may contain" once the filter has n different keys, 0 to 1,
-// from the model in the package documentation: the average over all filters of this geometry. It is exact but for rounding: one part in ten thousand at most, down to rates of 1e-20. It takes some
-// microseconds, or some hundred where the rate is below 1e-9. For a geometry that is out of range it returns NaN.
+// from the model in the package documentation: the average over all filters of this geometry. It is exact but for rounding: of rates above 1e-8, and of lower ones with up to a
+// billion keys, one part in a thousand at most. It takes some microseconds. For a geometry that is out of range it returns NaN.
 func (g Geometry) FalsePositiveRate(n uint64) float64 {
 	if g.check() != nil {
 		return math.NaN()
@@ -93,15 +93,15 @@ var minRate = sync.OnceValue(func() float64 {
 // documentation, over every k from 1 to 16. k = 8 is preferred where it costs at most 2% more memory than the best k, since its kernels are the
 // fastest; so the size grows with n and with 1/p but for steps back of up to 2% where the preference ends.
 //
-// n is 0 to about 5e14; 0 is planned as 1. p is MinRate to below 1, as a fraction: 0.01 for 1%. Otherwise the error wraps ErrParameter,
-// with ErrUnreachable for a positive p below MinRate, or ErrTooLarge where more than MaxBlocks would be needed. Plan allocates no filter; it takes up to a
-// millisecond the first time and some 50 microseconds then.
+// n is 0 to what fits into MaxBlocks, 5.6e14 over the bits a key; 0 is planned as 1. p is MinRate to below 1, as a fraction: 0.01 for 1%. Otherwise the error wraps ErrParameter,
+// with ErrUnreachable for a positive p below MinRate, or ErrTooLarge where more than MaxBlocks would be needed. Plan allocates no filter; it takes a few
+// milliseconds the first time and some tens to hundreds of microseconds then, the more the lower p is.
 func Plan(n uint64, p float64) (Geometry, error) {
 	if math.IsNaN(p) || p <= 0 || p >= 1 {
 		return Geometry{}, fmt.Errorf("blocked: %w: p = %v, must be at least %.3g and below 1", ErrParameter, p, MinRate())
 	}
 	if p < MinRate() {
-		return Geometry{}, fmt.Errorf("blocked: %w: %w: p = %v, the lowest rate that a block reaches is %.3g", ErrParameter, ErrUnreachable, p, MinRate())
+		return Geometry{}, fmt.Errorf("blocked: %w: %w: p = %v, the lowest that Plan accepts, at %d bits a key, is %.3g", ErrParameter, ErrUnreachable, p, maxBitsPerKey, MinRate())
 	}
 	keys := float64(max(n, 1))
 	best := Geometry{Blocks: math.MaxUint64}
@@ -162,8 +162,8 @@ func leastBlocks(k int, n, p float64, below uint64) (uint64, bool) {
 // PlanBits returns the geometry that has the lowest false positive rate for n different keys in at most bitsPerKey bits for each of them, and at
 // least one block.
 //
-// n is 0 to about 5e14, with 0 planned as 1; bitsPerKey is above 0 and at most 65536. Otherwise the error wraps ErrParameter, or ErrTooLarge where more than
-// MaxBlocks would be needed. PlanBits allocates no filter; it takes up to a millisecond the first time and some 30 microseconds then.
+// n is 0 to 5.6e14 over bitsPerKey, with 0 planned as 1; bitsPerKey is above 0 and at most 65536. Otherwise the error wraps ErrParameter, or ErrTooLarge where more than
+// MaxBlocks would be needed. PlanBits allocates no filter; it takes a few milliseconds the first time and some tens of microseconds then.
 func PlanBits(n uint64, bitsPerKey float64) (Geometry, error) {
 	const most = 65536
 	if math.IsNaN(bitsPerKey) || bitsPerKey <= 0 || bitsPerKey > most {

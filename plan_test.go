@@ -105,6 +105,16 @@ func TestPlanRanges(t *testing.T) {
 	if _, err := New(1000, 0.01, WithMaxBytes(1000)); !errors.Is(err, ErrTooLarge) || !strings.Contains(err.Error(), "1000") {
 		t.Errorf("New with too few bytes: %v", err)
 	}
+	// The cap counts bytes: a filter of just that size is made.
+	for _, blocks := range []uint64{1, 100, 12345} {
+		g := Geometry{blocks, 8}
+		if _, err := NewGeometry(g, WithMaxBytes(g.Bytes())); err != nil {
+			t.Errorf("%v with a cap of its own size: %v", g, err)
+		}
+		if _, err := NewGeometry(g, WithMaxBytes(g.Bytes()-1)); !errors.Is(err, ErrTooLarge) {
+			t.Errorf("%v with a cap of a byte less: %v", g, err)
+		}
+	}
 	for _, g := range []Geometry{{1, 0}, {1, 17}, {1, -1}, {0, 8}, {MaxBlocks + 1, 8}, {math.MaxUint64, 8}, {1 << 58, 8}} {
 		if f, err := NewGeometry(g); f != nil || !errors.Is(err, ErrParameter) && !errors.Is(err, ErrTooLarge) {
 			t.Errorf("NewGeometry(%v) = %v, %v", g, f, err)

@@ -84,7 +84,7 @@ func measureBlocks(data []byte, m int, high bool) (ones uint64, sum float64) {
 			s = 8 * A * B * C * D
 		}
 		if high {
-			sum += float64(s) * float64(A*B*C*D)
+			sum += float64(float64(s) * float64(A*B*C*D)) // rounded here, not fused, so that it is the same everywhere
 		} else {
 			exact += s
 		}

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"os"
 	"strings"
 
@@ -71,8 +70,8 @@ func (f *Filter) ReadFrom(r io.Reader) (int64, error) {
 	if err := f.checkHash(c.hash); err != nil {
 		return read, err
 	}
-	if c.geometry().Bytes() > math.MaxInt-blockBytes {
-		return read, fmt.Errorf("blocked: %w: %d blocks are %d bytes, the platform's maximum is %d", ErrTooLarge, c.blocks, c.geometry().Bytes(), math.MaxInt-blockBytes)
+	if c.geometry().Bytes() > platformBytes {
+		return read, fmt.Errorf("blocked: %w: %d blocks are %d bytes, the platform's maximum is %d", ErrTooLarge, c.blocks, c.geometry().Bytes(), platformBytes)
 	}
 	mem := f.memory(c.blocks)
 	own := mem != nil

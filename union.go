@@ -39,11 +39,11 @@ func (f *Filter) matches(g *Filter) error {
 	return fmt.Errorf("blocked: %w: %s", ErrMismatch, strings.Join(differ, "; "))
 }
 
-// Union makes f a filter of the keys of both, as if those of g had been added to f: byte for byte, where the sizes are equal. Where f is the larger, it is folded in place to the size of g, as
-// [Filter.Fold] does, and keeps the memory; where g is the larger, f takes its fold. g stays as it is and may be f itself.
+// Union makes f a filter of the keys of both, as if those of g had been added to f: byte for byte, where the sizes are equal. Where f is the larger, it is folded to the size of g, as
+// [Filter.Fold] does, into new memory; where g is the larger, f takes its fold. g stays as it is and may be f itself.
 //
 // Both must have the same k, seed and hash, and one number of blocks must be a multiple of the other. Otherwise f is unchanged, and the error wraps ErrMismatch and names all that differs. It
-// costs one pass over both and allocates nothing. It counts as an Add to f and a lookup in g, which must not run in parallel with others as those must not.
+// costs one pass over both and allocates nothing but the memory of a fold of f. It counts as an Add to f and a lookup in g, which must not run in parallel with others as those must not.
 func (f *Filter) Union(g Source) error { return f.merge(g, opOr) }
 
 // Intersect makes f a filter that reports the keys that f and g both report, and certainly those that were added to both. For sizes and errors it is as Union.
@@ -58,10 +58,8 @@ func (f *Filter) merge(src Source, op blockOp) error {
 		return err
 	}
 	if f.blocks > g.blocks {
-		a := f.blocks / g.blocks
-		f.room = max(f.blocks, f.room)
-		mergeBlocks(f.Bits()[:g.blocks*blockBytes], f.Bits(), int(a), opSet)
-		f.blocks = g.blocks
+		// Into new memory: a View or a copy of f still looks at the old one, and would miss keys in it.
+		*f = *f.fold(f.blocks / g.blocks)
 	}
 	mergeBlocks(f.Bits(), g.Bits(), int(g.blocks/f.blocks), op)
 	return nil

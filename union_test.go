@@ -13,7 +13,7 @@ func TestUnion(t *testing.T) {
 		r := rand.New(rand.NewPCG(51, 52))
 		for _, k := range []int{1, 5, 8, 11, 16} {
 			for _, size := range [][2]uint64{{1, 1}, {60, 60}, {60, 20}, {20, 60}, {1, 77}, {77, 1}, {1000, 500}} {
-				both, one, two := hashesFor(r, 40, 1), hashesFor(r, 100, 1), hashesFor(r, 100, 1)
+				both, one, two := hashesFor(r, 40), hashesFor(r, 100), hashesFor(r, 100)
 				make := func(blocks uint64, parts ...[]uint64) *Filter {
 					f := newFilter(Geometry{blocks, k}, 9, false)
 					for _, hs := range parts {
@@ -38,8 +38,8 @@ func TestUnion(t *testing.T) {
 					if want := make(small, one, two, both); !sameFilter(u.View(), want) {
 						t.Fatalf("%s: union of %v, k = %d, is not the filter of all keys", name, size, k)
 					}
-					if &u.Bits()[0] != at {
-						t.Fatal("a union moved the filter")
+					if moved := &u.Bits()[0] != at; moved != (u.Geometry() != f.Geometry()) {
+						t.Fatalf("a union moved the filter: %v; it does so where it folds it, and only there", moved)
 					}
 					x := f.Clone()
 					if err := x.Intersect(source); err != nil {
@@ -85,12 +85,16 @@ func TestUnion(t *testing.T) {
 				if f.Union(g) != nil || !sameFilter(f.View(), once) {
 					t.Fatal("a second union changed something")
 				}
-				// The memory of a filter that was folded in place is still all its own.
+				// A larger filter is read into one that was folded, and a smaller one into its memory again.
 				if size[0] > size[1] {
 					data, _ := make(size[0], one).MarshalBinary()
-					at := &f.Bits()[0]
-					if err := f.UnmarshalBinary(data); err != nil || &f.Bits()[0] != at || !sameFilter(f.View(), make(size[0], one)) {
+					if err := f.UnmarshalBinary(data); err != nil || !sameFilter(f.View(), make(size[0], one)) {
 						t.Fatalf("reading into a folded filter: %v", err)
+					}
+					at := &f.Bits()[0]
+					data, _ = make(size[1], two).MarshalBinary()
+					if err := f.UnmarshalBinary(data); err != nil || &f.Bits()[0] != at || !sameFilter(f.View(), make(size[1], two)) {
+						t.Fatalf("reading a smaller filter into a larger one: %v", err)
 					}
 				}
 			}
@@ -142,5 +146,21 @@ func TestMismatch(t *testing.T) {
 	}
 	if err := f.Union(View{}); !errors.Is(err, ErrMismatch) {
 		t.Errorf("a zero View: %v", err)
+	}
+}
+
+// TestUnionLeavesViews: a filter that is folded for a union is not folded under the eyes of its views and copies.
+func TestUnionLeavesViews(t *testing.T) {
+	large, small := newFilter(Geometry{4, 8}, 0, false), newFilter(Geometry{2, 8}, 0, false)
+	hs := []uint64{1 << 62, 1<<62 + 5, 3 << 62, 7}
+	large.AddHashes(hs)
+	v, c := large.View(), *large
+	if err := large.Union(small); err != nil {
+		t.Fatal(err)
+	}
+	for _, h := range hs {
+		if !large.MayContainHash(h) || !v.MayContainHash(h) || !c.MayContainHash(h) {
+			t.Errorf("%#x: filter %v, view %v, copy %v", h, large.MayContainHash(h), v.MayContainHash(h), c.MayContainHash(h))
+		}
 	}
 }

@@ -119,7 +119,7 @@ func implausible(data []byte) error {
 	return err
 }
 
-// View returns a view of the filter's memory. It sees what is added later, and must not be used while something is. Of a zero Filter it is a zero View.
+// View returns a view of the filter's memory. It sees what is added later, and must not be used while something is, nor after another filter has been read into this one. Of a zero Filter it is a zero View.
 func (f *Filter) View() View {
 	if f.blocks == 0 {
 		return View{}

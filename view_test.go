@@ -29,7 +29,7 @@ func TestViewOffsets(t *testing.T) {
 		for offset := range 64 {
 			for _, k := range []int{2, 8, 13, 16} {
 				f := newFilter(Geometry{13, k}, r.Uint64(), false)
-				hs := hashesFor(r, 150, 13)
+				hs := hashesFor(r, 150)
 				f.AddHashes(hs[:75])
 				for i := range uint64(50) {
 					f.AddUint64(i)

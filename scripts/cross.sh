@@ -7,7 +7,7 @@ set -eu
 cd "$(dirname "$0")/.."
 export CGO_ENABLED=0
 
-wanted="${*:-purego nehalem haswell 386 arm64 arm64-purego s390x riscv64 ppc64le loong64 arm wasm}"
+wanted="${*:-purego nehalem haswell noxsave 386 arm64 arm64-purego s390x riscv64 ppc64le loong64 arm wasm}"
 
 # run NAME KERNEL GOARCH EXEC [TAGS]
 run() {
@@ -22,6 +22,7 @@ one() {
 	purego) run purego generic "$(go env GOARCH)" '' purego ;;
 	nehalem) run nehalem generic amd64 'qemu-x86_64-static -cpu Nehalem' ;;
 	haswell) run haswell avx2 amd64 'qemu-x86_64-static -cpu Haswell' ;;
+	noxsave) run noxsave generic amd64 'qemu-x86_64-static -cpu Haswell,-xsave' ;; # an operating system that keeps no wide registers
 	386) run 386 generic 386 "$([ "$(uname -m)" = x86_64 ] || echo qemu-i386-static)" ;;
 	arm64) run arm64 neon arm64 qemu-aarch64-static ;;
 	arm64-purego) run arm64-purego generic arm64 qemu-aarch64-static purego ;;

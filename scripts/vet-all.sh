@@ -3,7 +3,7 @@
 set -eu
 cd "$(dirname "$0")/.."
 if [ "${1:-}" = -short ]; then
-	pairs="linux/386 linux/amd64 linux/arm linux/arm64 linux/loong64 linux/mips linux/mips64le linux/ppc64 linux/ppc64le linux/riscv64 linux/s390x js/wasm darwin/arm64 windows/amd64"
+	pairs="linux/386 linux/amd64 linux/arm linux/arm64 linux/loong64 linux/mips linux/mipsle linux/mips64 linux/mips64le linux/ppc64 linux/ppc64le linux/riscv64 linux/s390x js/wasm darwin/arm64 windows/amd64"
 else
 	pairs=$(go tool dist list)
 fi
