@@ -52,6 +52,9 @@ func add(f *header, h uint64)
 //go:noescape
 func addIfAbsent(f *header, h uint64) bool
 
+//go:noescape
+func addShared(c *Concurrent, h uint64) bool
+
 func containsBatch(f *header, dst *bool, hs *uint64, n, ahead int) {
 	switch f.kernel {
 	case kernelAVX512:

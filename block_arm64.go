@@ -17,6 +17,8 @@ func add(f *header, h uint64)
 //go:noescape
 func addIfAbsent(f *header, h uint64) bool
 
+func addShared(c *Concurrent, h uint64) bool { return addSharedGo(c, h) }
+
 func containsBatch(f *header, dst *bool, hs *uint64, n, ahead int) {
 	if f.kernel != kernelNEON {
 		containsBatchGeneric(f, dst, hs, n, ahead)

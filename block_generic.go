@@ -8,6 +8,8 @@ import (
 
 // The reference kernel: the layout in plain Go. It has no build tag and is compiled on every target, so that any other kernel can be compared with it
 // in one process.
+//
+// The race detector does not look into it, as it does not look into assembly: under every kernel it is told by the methods, which know whether others may write meanwhile.
 
 const (
 	blockBytes = 64 // a block is one cache line, whatever the platform's cache-line size: it is part of the format
@@ -54,6 +56,8 @@ func bitOf(g uint64, l int) uint64 {
 }
 
 // containsGeneric reports whether every probe of h is set. A header without blocks contains nothing.
+//
+//go:norace
 func containsGeneric(f *header, h uint64) bool {
 	if f.blocks == 0 {
 		return false
@@ -86,6 +90,8 @@ func containsGeneric(f *header, h uint64) bool {
 }
 
 // addGeneric sets every probe of h.
+//
+//go:norace
 func addGeneric(f *header, h uint64) {
 	if f.blocks == 0 {
 		panic("blocked: add to a zero Filter; make one with blocked.New or blocked.NewGeometry")
@@ -108,7 +114,29 @@ func addGeneric(f *header, h uint64) {
 	}
 }
 
+// masks returns the probes of h as a mask for each lane.
+func (f *header) masks(h uint64) (m [8]uint64) {
+	g1, g2, r := probes(h)
+	if f.class == classLow {
+		for t := range int(f.k) {
+			l := (r + t) & 7
+			m[l] = bitOf(g1, l)
+		}
+		return m
+	}
+	for l := range m {
+		m[l] = bitOf(g1, l)
+	}
+	for t := range int(f.k) - 8 {
+		l := (r + t) & 7
+		m[l] |= bitOf(g2, l)
+	}
+	return m
+}
+
 // addIfAbsentGeneric sets every probe of h and reports whether one of them was not set before.
+//
+//go:norace
 func addIfAbsentGeneric(f *header, h uint64) bool {
 	if containsGeneric(f, h) {
 		return false
@@ -117,6 +145,7 @@ func addIfAbsentGeneric(f *header, h uint64) bool {
 	return true
 }
 
+//go:norace
 func containsBatchGeneric(f *header, dst *bool, hs *uint64, n, _ int) {
 	d, s := unsafe.Slice(dst, n), unsafe.Slice(hs, n)
 	for i, h := range s {
@@ -124,12 +153,14 @@ func containsBatchGeneric(f *header, dst *bool, hs *uint64, n, _ int) {
 	}
 }
 
+//go:norace
 func addBatchGeneric(f *header, hs *uint64, n, _ int) {
 	for _, h := range unsafe.Slice(hs, n) {
 		addGeneric(f, h)
 	}
 }
 
+//go:norace
 func addIfAbsentBatchGeneric(f *header, dst *bool, hs *uint64, n, _ int) {
 	d, s := unsafe.Slice(dst, n), unsafe.Slice(hs, n)
 	for i, h := range s {

@@ -8,6 +8,8 @@ func contains(f *header, h uint64) bool    { return containsGeneric(f, h) }
 func add(f *header, h uint64)              { addGeneric(f, h) }
 func addIfAbsent(f *header, h uint64) bool { return addIfAbsentGeneric(f, h) }
 
+func addShared(c *Concurrent, h uint64) bool { return addSharedGo(c, h) }
+
 func containsBatch(f *header, dst *bool, hs *uint64, n, ahead int) {
 	containsBatchGeneric(f, dst, hs, n, ahead)
 }

@@ -155,9 +155,7 @@ func (f *Filter) Bits() []byte {
 
 // Reset empties the filter. Its memory stays.
 func (f *Filter) Reset() {
-	if raceEnabled {
-		raceWrite(f.bits, len(f.Bits()))
-	}
+	f.raceAll(raceWrite)
 	clear(f.Bits())
 }
 
@@ -169,8 +167,26 @@ func (f *Filter) Clone() *Filter {
 	c := newFilter(f.Geometry(), f.seed, f.small)
 	c.kernel = f.kernel
 	c.callerHash = f.callerHash
-	copy(c.Bits(), f.Bits())
+	f.copyTo(c.Bits())
 	return c
+}
+
+// copyTo copies the blocks to dst.
+func (f *Filter) copyTo(dst []byte) {
+	if raceEnabled && f.shared {
+		copyUnseen(dst, f.Bits())
+		return
+	}
+	copy(dst, f.Bits())
+}
+
+// copyUnseen copies so that the race detector does not see it; copy itself always tells.
+//
+//go:norace
+func copyUnseen(dst, src []byte) {
+	for i, b := range src {
+		dst[i] = b
+	}
 }
 
 // Add adds key. It costs the hash and one cache line. A nil key is the empty key.
@@ -230,9 +246,16 @@ func (f *Filter) MayContainHash(h uint64) bool {
 	return contains(&f.header, h)
 }
 
+// raceAll tells the race detector of an access to all blocks.
+func (f *header) raceAll(access func(unsafe.Pointer, int)) {
+	if raceEnabled && !f.shared {
+		access(f.bits, int(f.blocks)*blockBytes)
+	}
+}
+
 // raceBlock tells the race detector of an access to h's block.
 func (f *header) raceBlock(h uint64, access func(unsafe.Pointer, int)) {
-	if f.blocks != 0 {
+	if f.blocks != 0 && !f.shared {
 		access(unsafe.Pointer(f.block(h)), blockBytes)
 	}
 }

@@ -186,7 +186,10 @@ func extend(dst []byte, n uint64) ([]byte, error) {
 // AppendBinary appends the filter's container, 64*(Blocks+1) bytes, to dst and returns the extended slice: the format that FORMAT.md describes, the same bytes on every architecture. The
 // field for the number of keys is 0, since a Filter does not count them. It fails only for a zero Filter, with an error that wraps ErrParameter, or where the slice
 // would be larger than the platform allows; dst is returned as it was then. It costs about two copies of the memory.
-func (f Filter) AppendBinary(dst []byte) ([]byte, error) {
+func (f Filter) AppendBinary(dst []byte) ([]byte, error) { return f.appendBinary(dst, nil) }
+
+// appendBinary is AppendBinary, with something to be done to the copy of the blocks.
+func (f *Filter) appendBinary(dst []byte, mend func(blocks []byte)) ([]byte, error) {
 	if err := f.zeroError(); err != nil {
 		return dst, err
 	}
@@ -194,9 +197,12 @@ func (f Filter) AppendBinary(dst []byte) ([]byte, error) {
 	if err != nil {
 		return dst, err
 	}
-	at := len(dst)
-	f.containerHeader().put((*[headerBytes]byte)(out[at:]), f.Bits())
-	copy(out[at+headerBytes:], f.Bits())
+	made := out[len(dst):]
+	f.copyTo(made[headerBytes:])
+	if mend != nil {
+		mend(made[headerBytes:])
+	}
+	f.containerHeader().put((*[headerBytes]byte)(made), made[headerBytes:])
 	return out, nil
 }
 

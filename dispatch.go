@@ -17,7 +17,7 @@ import (
 //	addBatch(f, hs, n, ahead)             add of hs[0:n]
 //	addIfAbsentBatch(f, dst, hs, n, ahead)
 //
-// and prefetchBatch(f, hs, n), which fetches the blocks of hs[0:n] and has no other effect.
+// and addShared(c, h), which is addIfAbsent in the midst of others and of lookups (concurrent.go); and prefetchBatch(f, hs, n), which fetches the blocks of hs[0:n] and has no other effect.
 //
 // The single ones take any k and the zero header. The batches need blocks, and n to be a multiple of batchWidth above 0. They work through hs in
 // order, so that a key which stands in a batch twice is new only once. For the first ahead keys (a multiple of batchWidth too, at most
@@ -77,6 +77,7 @@ type header struct {
 	kernel kernelID
 	class  kClass
 	k      uint8
+	shared bool // of a Concurrent: that others write meanwhile is no race
 }
 
 // makeHeader describes blocks at p. The kernel is the one in use at this moment and stays with the header.

@@ -151,8 +151,9 @@ const windowSize = 2 * prefetchWindow
 // ahead goes on without a break. Methods that take a number of hashes take that many from the last room.
 type hashWindow struct {
 	f       *header
-	n       int  // hashes in hs
-	fetched bool // the blocks of hs[:prefetchWindow] have been asked for
+	shared  *Concurrent // or nil: who adds
+	n       int         // hashes in hs
+	fetched bool        // the blocks of hs[:prefetchWindow] have been asked for
 	hs      [windowSize]uint64
 }
 
@@ -180,16 +181,24 @@ func (w *hashWindow) used(n int) { w.n = copy(w.hs[:], w.hs[n:w.n]) }
 
 func (w *hashWindow) add(n int) {
 	if hs, n := w.due(n); n > 0 {
-		w.f.addPart(hs, n)
+		w.addPart(hs, n)
 		w.used(n)
 	}
+}
+
+func (w *hashWindow) addPart(hs []uint64, n int) {
+	if w.shared != nil {
+		w.shared.addPart(hs, n)
+		return
+	}
+	w.f.addPart(hs, n)
 }
 
 func (w *hashWindow) addRest() {
 	if !w.fetched {
 		w.f.prefetchFirst(w.hs[:w.n])
 	}
-	w.f.addPart(w.hs[:w.n], w.n)
+	w.addPart(w.hs[:w.n], w.n)
 }
 
 // contains looks up what is due and returns how many of dst it has written.

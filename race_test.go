@@ -24,6 +24,13 @@ var racyPrograms = map[string]func(f *Filter) (one, two func()){
 	"keys and keys": func(f *Filter) (one, two func()) {
 		return func() { f.AddUint64s([]uint64{5}) }, func() { f.MayContainUint64s(make([]bool, 1), []uint64{5}) }
 	},
+	"add and statistics": func(f *Filter) (one, two func()) { return func() { f.AddHash(0) }, func() { f.Stats() } },
+	"add and fill":       func(f *Filter) (one, two func()) { return func() { f.AddHash(0) }, func() { f.Fill() } },
+	"add and copy":       func(f *Filter) (one, two func()) { return func() { f.AddHash(0) }, func() { f.Clone() } },
+	"add and union into a Concurrent": func(f *Filter) (one, two func()) {
+		c := newConcurrent(f.Clone())
+		return func() { f.AddHash(0) }, func() { c.Union(f) }
+	},
 	"reset and lookup": func(f *Filter) (one, two func()) { return f.Reset, func() { f.MayContainHash(0) } },
 }
 

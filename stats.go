@@ -22,6 +22,7 @@ const exactBlocks = 1 << 12
 
 // measure returns the number of set bits and the false positive rate. There must be blocks.
 func (f *header) measure() (ones uint64, rate float64) {
+	f.raceAll(raceRead)
 	m := int(f.k)
 	if m > 8 {
 		m -= 8
@@ -45,6 +46,8 @@ func (f *header) measure() (ones uint64, rate float64) {
 //
 // Half of the products are those of pairs: with A = c0*c1, B = c2*c3, C = c4*c5, D = c6*c7, and for starts at odd lanes the pairs the other way, each sum of eight products takes at
 // most sixteen multiplications.
+//
+//go:norace
 func measureBlocks(data []byte, m int, high bool) (ones uint64, sum float64) {
 	le := binary.LittleEndian
 	var exact uint64
@@ -93,7 +96,10 @@ func measureBlocks(data []byte, m int, high bool) (ones uint64, sum float64) {
 }
 
 // ones returns the number of set bits.
+//
+//go:norace
 func (f *header) ones() (n uint64) {
+	f.raceAll(raceRead)
 	le := binary.LittleEndian
 	for data := unsafe.Slice((*byte)(f.bits), int(f.blocks*blockBytes)); len(data) >= blockBytes; data = data[blockBytes:] {
 		b := (*[blockBytes]byte)(data)
