@@ -76,9 +76,13 @@ type options struct {
 	budget     bool // maxBytes was asked for
 	callerHash bool
 	small      bool // WithoutHugePages
+
+	expansion  int  // WithExpansion
+	expands    bool // expansion was asked for
+	nonScaling bool // WithNonScaling
 }
 
-// An Option changes what New, NewGeometry, NewBuilder or NewBuilderBits makes.
+// An Option changes what New, NewGeometry, NewBuilder, NewBuilderBits or NewGrowing makes.
 type Option func(*options)
 
 // WithSeed sets the seed of the hash: any number, 0 if not set. Filters that are to be compared or merged, or to share hashes, need the same.
@@ -87,7 +91,7 @@ type Option func(*options)
 func WithSeed(seed uint64) Option { return func(o *options) { o.seed = seed } }
 
 // WithMaxBytes sets the most bytes that the filter's blocks may have; 64 GiB if not set. A larger one is an error that wraps ErrTooLarge, before anything is allocated; but
-// a [Builder] keeps to n and gives up on the rate.
+// a [Builder] keeps to n and gives up on the rate, and a [Growing] has at most so many in all its layers.
 func WithMaxBytes(n uint64) Option { return func(o *options) { o.maxBytes, o.budget = n, true } }
 
 // WithCallerHash says that the filter's keys are known by hashes of the caller's own making, which AddHash, MayContainHash and the like take, instead of XXH3-64 with the seed.
@@ -120,6 +124,9 @@ func NewGeometry(g Geometry, opts ...Option) (*Filter, error) {
 	o := options{maxBytes: defaultMaxBytes}
 	for _, opt := range opts {
 		opt(&o)
+	}
+	if err := o.fixedSize(); err != nil {
+		return nil, err
 	}
 	if err := g.check(); err != nil {
 		return nil, err

@@ -65,6 +65,9 @@ func newBuilder(b *Builder, opts []Option) (*Builder, error) {
 	for _, opt := range opts {
 		opt(&b.opts)
 	}
+	if err := b.opts.fixedSize(); err != nil {
+		return nil, err
+	}
 	if b.opts.maxBytes < blockBytes {
 		return nil, fmt.Errorf("blocked: %w: WithMaxBytes = %d, must be at least a block's %d", ErrParameter, b.opts.maxBytes, blockBytes)
 	}

@@ -40,19 +40,10 @@ func (f Filter) MarshalText() ([]byte, error) { return f.AppendText(nil) }
 // UnmarshalText reads what MarshalText writes, with UnmarshalBinary's errors and its use of f's memory. While it works it needs the bytes of one filter, which become f's memory where its own does
 // not do.
 func (f *Filter) UnmarshalText(text []byte) error {
-	if len(text) == 0 {
-		return fmt.Errorf("blocked: %w: 0 bytes of text", ErrCorrupt)
-	}
-	data := alignedBytes(textEncoding.DecodedLen(len(text)))
-	n, err := textEncoding.Decode(data, text)
+	data, err := decodeText(text)
 	if err != nil {
-		return fmt.Errorf("blocked: %w: %w", ErrCorrupt, err)
+		return err
 	}
-	// The decoder steps over line ends, which we never write.
-	if textEncoding.EncodedLen(n) != len(text) {
-		return fmt.Errorf("blocked: %w: the base64 has line ends", ErrCorrupt)
-	}
-	data = data[:n]
 	c, err := checkContainer(data)
 	if err != nil {
 		return err
@@ -67,4 +58,21 @@ func (f *Filter) UnmarshalText(text []byte) error {
 	}
 	f.become(c, blocks)
 	return nil
+}
+
+// decodeText returns the bytes of a container in base64, in memory that starts on a cache line.
+func decodeText(text []byte) ([]byte, error) {
+	if len(text) == 0 {
+		return nil, fmt.Errorf("blocked: %w: 0 bytes of text", ErrCorrupt)
+	}
+	data := alignedBytes(textEncoding.DecodedLen(len(text)))
+	n, err := textEncoding.Decode(data, text)
+	if err != nil {
+		return nil, fmt.Errorf("blocked: %w: %w", ErrCorrupt, err)
+	}
+	// The decoder steps over line ends, which we never write.
+	if textEncoding.EncodedLen(n) != len(text) {
+		return nil, fmt.Errorf("blocked: %w: the base64 has line ends", ErrCorrupt)
+	}
+	return data[:n], nil
 }

@@ -14,6 +14,10 @@ var (
 	// ErrTooLarge is wrapped by the error for a filter that is larger than the format, the platform, or WithMaxBytes allows.
 	ErrTooLarge = errors.New("filter too large")
 
+	// ErrFull is wrapped by the error for a new key that a [Growing] has no room for: it does not scale, WithMaxBytes is used up, or no further layer could keep the false
+	// positive rate. Keys that it has are still found.
+	ErrFull = errors.New("filter full")
+
 	// ErrCorrupt is wrapped by the error for bytes that are no filter: damaged, cut short, with bytes appended, or of another kind. Nothing was read from them.
 	ErrCorrupt = errors.New("not a filter, or damaged")
 
