@@ -61,14 +61,20 @@ func ConcurrentOf(f *Filter) (*Concurrent, error) {
 
 // newConcurrent takes f's memory over.
 func newConcurrent(f *Filter) *Concurrent {
-	c := &Concurrent{f: *f}
+	c := new(Concurrent)
+	c.take(f)
+	return c
+}
+
+// take makes an empty c a filter with f's keys and memory.
+func (c *Concurrent) take(f *Filter) {
+	c.f = *f
 	c.f.shared = true
 	for i := range f.blocks {
 		if *f.laneZero(i) == held {
 			c.full.add(i)
 		}
 	}
-	return c
 }
 
 // Geometry returns the filter's shape.

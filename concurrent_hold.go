@@ -126,6 +126,17 @@ func (c *Concurrent) missing(i uint64, x *[8]uint64) (missing uint64) {
 	return missing | nativeLane(x[0])&^was
 }
 
+// certainly reports whether all probes of h are set, and none of them only for a moment, as a lookup in a block that is held can find them.
+//
+//go:norace
+func (c *Concurrent) certainly(h uint64) bool {
+	if !contains(&c.f.header, h) {
+		return false
+	}
+	m := c.f.masks(h)
+	return c.missing(blockIndex(h, c.f.blocks), &m) == 0
+}
+
 // or sets the bits x, in the lanes' order, in block number i and reports whether one was missing.
 //
 //go:norace
