@@ -27,4 +27,7 @@ var (
 	// ErrMismatch is wrapped by the error for filters that cannot be combined or compared, and for one whose hash is not the reader's. Its text names what
 	// differs.
 	ErrMismatch = errors.New("filters do not match")
+
+	// ErrBusy is wrapped by the error for a [Live] that is being rebuilt already.
+	ErrBusy = errors.New("already under way")
 )

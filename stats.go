@@ -143,15 +143,20 @@ func (f *Filter) Cardinality() (n uint64, saturated bool) {
 
 // cardinality solves the expected share of zero bits, (1 - a/N)^n, for n, where a is the chance that a key sets a given bit of its block.
 func (f *header) cardinality(ones uint64) (n uint64, saturated bool) {
-	a := float64(f.k) / blockBits
-	if f.k > 8 {
-		a = 1 - 63.0/64*(1-float64(f.k-8)/blockBits)
-	}
+	a := f.bitChance()
 	zeros := f.blocks*blockBits - ones
 	if zeros < saturatedZeros {
 		zeros, saturated = saturatedZeros, true
 	}
 	return uint64(math.Round(math.Log(float64(zeros)/float64(f.blocks*blockBits)) / math.Log1p(-a/float64(f.blocks)))), saturated
+}
+
+// bitChance returns the chance that a key sets a given bit of its block.
+func (f *header) bitChance() float64 {
+	if f.k > 8 {
+		return 1 - 63.0/64*(1-float64(f.k-8)/blockBits)
+	}
+	return float64(f.k) / blockBits
 }
 
 // saturatedZeros is how many zero bits an estimate of the keys needs. With z of m bits left its standard error is about 1/(sqrt(z)*ln(m/z)) of it, which for 8 bits is below a tenth in any filter.
