@@ -56,6 +56,73 @@ func TestNoAllocation(t *testing.T) {
 	})
 }
 
+// TestNoAllocationShared is TestNoAllocation for the types that goroutines share.
+func TestNoAllocationShared(t *testing.T) {
+	if raceEnabled {
+		t.Skip("the race detector allocates")
+	}
+	eachKernel(t, func(t *testing.T) {
+		for _, n := range []uint64{1000, 1 << 20} {
+			c, err := NewConcurrent(n, 0.01)
+			if err != nil {
+				t.Fatal(err)
+			}
+			r := mustRotating(t, n, 0.01, 3)
+			l := mustLive(t)
+			mustRebuild(t, l, n, 0.01)
+			type shared interface {
+				Add([]byte)
+				AddString(string)
+				AddUint64(uint64)
+				AddHash(uint64)
+				AddIfAbsent([]byte) bool
+				AddKeys([][]byte)
+				AddStrings([]string)
+				AddUint64s([]uint64)
+				AddHashes([]uint64)
+				AddIfAbsentHashes([]bool, []uint64)
+				MayContain([]byte) bool
+				MayContainHash(uint64) bool
+				MayContainKeys([]bool, [][]byte)
+				MayContainStrings([]bool, []string)
+				MayContainUint64s([]bool, []uint64)
+				MayContainHashes([]bool, []uint64)
+				SelectHashes([]uint32, []uint64) []uint32
+				SelectKeys([]uint32, [][]byte) []uint32
+			}
+			sel := make([]uint32, 0, 600)
+			var key [8]byte
+			keys, strs, hs, dst := make([][]byte, 300), make([]string, 300), make([]uint64, 300), make([]bool, 300)
+			for _, f := range []shared{c, r, l} {
+				for name, do := range map[string]func(){
+					"Add":               func() { f.Add(key[:]) },
+					"AddString":         func() { f.AddString("k") },
+					"AddUint64":         func() { f.AddUint64(1) },
+					"AddHash":           func() { f.AddHash(1) },
+					"AddIfAbsent":       func() { f.AddIfAbsent(key[:]) },
+					"AddKeys":           func() { f.AddKeys(keys) },
+					"AddStrings":        func() { f.AddStrings(strs) },
+					"AddUint64s":        func() { f.AddUint64s(hs) },
+					"AddHashes":         func() { f.AddHashes(hs) },
+					"AddIfAbsentHashes": func() { f.AddIfAbsentHashes(dst, hs) },
+					"MayContain":        func() { f.MayContain(key[:]) },
+					"MayContainHash":    func() { f.MayContainHash(1) },
+					"MayContainKeys":    func() { f.MayContainKeys(dst, keys) },
+					"MayContainStrings": func() { f.MayContainStrings(dst, strs) },
+					"MayContainUint64s": func() { f.MayContainUint64s(dst, hs) },
+					"MayContainHashes":  func() { f.MayContainHashes(dst, hs) },
+					"SelectHashes":      func() { f.SelectHashes(sel, hs) },
+					"SelectKeys":        func() { f.SelectKeys(sel, keys) },
+				} {
+					if n := testing.AllocsPerRun(10, do); n != 0 {
+						t.Errorf("%T: %s allocates %v times", f, name, n)
+					}
+				}
+			}
+		}
+	})
+}
+
 // TestInlining: a lookup or an add by hash is one call for its caller, and the hash of a uint64 none.
 func TestInlining(t *testing.T) {
 	if testing.Short() || raceEnabled || runtime.GOOS == "js" {
@@ -71,6 +138,11 @@ func TestInlining(t *testing.T) {
 	for _, method := range []string{"MayContainHash", "AddHash", "AddIfAbsentHash", "HashUint64", "Hash", "HashString"} {
 		if !strings.Contains(string(out), "can inline (*Filter)."+method+"\n") {
 			t.Errorf("(*Filter).%s is not inlined any more", method)
+		}
+	}
+	for _, method := range []string{"MayContainHash", "AddHash", "AddIfAbsentHash"} {
+		if !strings.Contains(string(out), "can inline (*Concurrent)."+method+"\n") {
+			t.Errorf("(*Concurrent).%s is not inlined any more", method)
 		}
 	}
 }

@@ -33,10 +33,15 @@
 // 1%, 9% at 0.1%, 15% at 0.01% and 36% at 0.0001%. [Plan] and [New] size with the true rate of blocks, not the textbook's, and choose the best
 // k.
 //
-// # Concurrency
+// # Concurrency, growth, change
 //
-// Lookups may run in parallel with each other. An Add may not run in parallel with anything else on the same filter, be it another Add or a lookup. The race detector
-// sees both, in assembly too.
+// In a Filter, lookups may run in parallel with each other. An Add may not run in parallel with anything else on the same filter, be it another Add or a lookup. The race detector
+// sees both, in assembly too. For everything else there are types of their own, of the same blocks and kernels:
+//
+//   - [Concurrent], for many goroutines that add and look up at once;
+//   - [Growing], where the number of keys is not known beforehand;
+//   - [Rotating], which remembers the recent past only;
+//   - [Live], which is rebuilt from a store while it is in use.
 //
 // # Filters in files and tables
 //

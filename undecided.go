@@ -2,7 +2,6 @@ package blocked
 
 import (
 	"encoding/binary"
-	"math/bits"
 	"unsafe"
 )
 
@@ -14,27 +13,52 @@ const undecidedSize = growingWindow
 // askRest looks up, in n filters one after the other from the last to the first, those of at most kernelPart hashes for which dst is false, and sets it where one may contain them.
 func askRest(dst []bool, hs []uint64, n int, filter func(i int) *header) {
 	var u undecided
-	for next := 0; next < len(hs); {
-		u.n = 0
-		for ; next < len(hs) && u.n < undecidedSize; next++ {
-			u.hs[u.n], u.at[u.n] = hs[next], uint16(next)
-			u.n += 1 - int(*(*uint8)(unsafe.Pointer(&dst[next])))
+	for len(hs) > 0 {
+		m := min(len(hs), undecidedSize)
+		if rest := m - countTrue(dst[:m]); rest >= m-m/4 {
+			// Most are undecided, as where most keys are absent: all are asked, which costs less than to sort out those that need it.
+			for i := n - 1; i >= 0; i-- {
+				filter(i).containsAll(u.may[:m], hs[:m])
+				orBools(dst[:m], u.may[:m])
+			}
+		} else if rest > 0 {
+			u.n = 0
+			for i, h := range hs[:m] {
+				u.hs[u.n], u.at[u.n] = h, uint16(i)
+				u.n += 1 - int(*(*uint8)(unsafe.Pointer(&dst[i])))
+			}
+			u.askAll(dst[:m], n, filter)
 		}
-		for i := n - 1; i >= 0 && u.n > 0; i-- {
-			u.ask(filter(i))
-			found := countTrue(u.may[:u.n])
-			if found == 0 {
-				continue
-			}
-			for j, may := range u.may[:u.n] {
-				*(*uint8)(unsafe.Pointer(&dst[u.at[j]])) |= *(*uint8)(unsafe.Pointer(&may))
-			}
-			if found >= u.n/8 { // fewer are asked again for less than it takes to close the gaps
-				u.dropFound()
-			}
+		dst, hs = dst[m:], hs[m:]
+	}
+}
+
+// askAll looks the hashes up in n filters one after the other from the last to the first, and sets dst at the place of one that is found.
+func (u *undecided) askAll(dst []bool, n int, filter func(i int) *header) {
+	for i := n - 1; i >= 0 && u.n > 0; i-- {
+		u.ask(filter(i))
+		found := countTrue(u.may[:u.n])
+		if found == 0 {
+			continue
+		}
+		for j, may := range u.may[:u.n] {
+			*(*uint8)(unsafe.Pointer(&dst[u.at[j]])) |= *(*uint8)(unsafe.Pointer(&may))
+		}
+		if found >= u.n/8 { // fewer are asked again for less than it takes to close the gaps
+			u.dropFound()
 		}
 	}
 }
 
-var _ = binary.NativeEndian
-var _ = bits.OnesCount64
+// orBools sets dst[i] where src[i] is set.
+func orBools(dst, src []bool) {
+	d := unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(dst))), len(src)) // each is 0 or 1
+	s := unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(src))), len(src))
+	ne := binary.NativeEndian
+	for ; len(s) >= 8; d, s = d[8:], s[8:] {
+		ne.PutUint64(d, ne.Uint64(d)|ne.Uint64(s))
+	}
+	for i, b := range s {
+		d[i] |= b
+	}
+}
