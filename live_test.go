@@ -374,6 +374,29 @@ func TestLiveAddedOnce(t *testing.T) {
 	})
 }
 
+// TestLiveSwappedDuringAdd: of an add that saw the swap, the answer is yes only where it was first in both filters: who was first in one of them, another may have been told by the other.
+func TestLiveSwappedDuringAdd(t *testing.T) {
+	for _, c := range []struct{ inNext, inNow, want bool }{{true, true, true}, {true, false, false}, {false, true, false}, {false, false, false}} {
+		l := mustLive(t)
+		mustRebuild(t, l, 100, 1e-6)
+		var s, now *liveState
+		if err := l.Rebuild(context.Background(), 100, 1e-6, func(func(key []byte)) error {
+			s = l.state.Load()
+			return nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+		now = l.state.Load()
+		if got := l.addAgain(s, now, 99, c.inNext, c.inNow); got != c.want {
+			t.Errorf("%+v: %v", c, got)
+		}
+		// From before the Rebuild to after it: the new filter has not been asked.
+		if !l.addAgain(&liveState{now: s.now}, now, 99, false, c.inNow) || !l.MayContainHash(99) {
+			t.Error("the filter in use was not asked, or has not got the key")
+		}
+	}
+}
+
 // TestStressLive hammers adds, lookups and rebuilds, some of which fail, and checks every answer against an exact set.
 func TestStressLive(t *testing.T) {
 	until := time.Now().Add(stressTime(t))

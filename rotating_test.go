@@ -265,6 +265,26 @@ func TestRotatingAddedOnce(t *testing.T) {
 	})
 }
 
+// TestRotatingLate: an add that was on its way while others rotated is due its whole time, and does not rotate once more.
+func TestRotatingLate(t *testing.T) {
+	for rotations := range 5 {
+		r := mustRotating(t, 100, 1e-6, 3)
+		gen := (*r.state.Load())[0]
+		for range rotations {
+			r.Rotate()
+		}
+		r.addTo(gen, 12345)
+		if !(*r.state.Load())[0].MayContainHash(12345) {
+			t.Errorf("after %d rotations the key is not in the newest generation", rotations)
+		}
+		gen.items.Store(99)
+		r.filled(gen)
+		if n := r.Info().Rotations; n != uint64(max(rotations, 1)) {
+			t.Errorf("after %d rotations a generation that was full late made %d", rotations, n)
+		}
+	}
+}
+
 // TestStressRotating adds and looks up while generations are filled and rotated, and asks for keys as long as they must be found.
 func TestStressRotating(t *testing.T) {
 	until := time.Now().Add(stressTime(t))
