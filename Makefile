@@ -14,6 +14,12 @@ test: ## The tests of this machine's architecture, about a minute.
 race: ## The same, a little shortened, under the race detector (needs cgo).
 	$(GO) test -race -short ./...
 
+STRESS ?= 30s
+
+.PHONY: stress
+stress: ## Adds, lookups, growth, rotations and rebuilds all at once, for STRESS each, under the race detector.
+	BLOCKED_STRESS=$(STRESS) $(GO) test -race -count=1 -timeout 60m -v -run '^TestStress' .
+
 .PHONY: long
 long: ## With up to 425 million keys: minutes and a gigabyte.
 	BLOCKED_LONG=1 $(GO) test -timeout 60m -run 'Rates' -v .
@@ -33,15 +39,17 @@ cross: ## Runs the tests on emulated processors: see the script.
 vet-all: ## Builds and vets every GOOS/GOARCH, with and without purego.
 	sh scripts/vet-all.sh
 
-.PHONY: bench bench-quick bench-ratios bench-smoke
+.PHONY: bench bench-quick bench-ratios bench-concurrent bench-smoke
 bench: ## Everything against every peer, under 30 minutes; writes bench/README.md and its pictures.
 	cd bench && $(GO) run .
 bench-quick: ## A selection, about two minutes, to bench/results/quick.
 	cd bench && $(GO) run . -quick
 bench-ratios: ## Our operations over the least that they can cost; writes bench/RATIOS.md.
 	cd bench && $(GO) run . -ratios
+bench-concurrent: ## Many goroutines, four minutes; writes bench/CONCURRENT.md.
+	cd bench && $(GO) run ./concurrent
 bench-smoke: ## Tiny sizes, only to see that the benchmark works.
-	cd bench && $(GO) vet ./... && $(GO) test ./... && $(GO) run . -smoke
+	cd bench && $(GO) vet ./... && $(GO) test ./... && $(GO) run . -smoke && $(GO) run ./concurrent -smoke -o -
 
 .PHONY: fuzz
 fuzz: ## Each fuzz target for FUZZTIME.
