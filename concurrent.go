@@ -256,8 +256,8 @@ func (c *Concurrent) Snapshot() *Filter {
 	if c.f.blocks == 0 {
 		return &Filter{}
 	}
-	s := c.f.Clone()
-	c.release(s.Bits())
+	s := c.f.empty()
+	c.copyTo(s.Bits())
 	return s
 }
 
@@ -276,7 +276,7 @@ func (c *Concurrent) Stats() Stats { return c.f.Stats() }
 
 // AppendBinary appends the container of a snapshot to dst, as [Filter.AppendBinary] does: with every key whose Add happened before. It takes no memory beside dst's.
 func (c *Concurrent) AppendBinary(dst []byte) ([]byte, error) {
-	return c.f.appendBinary(dst, c.release)
+	return c.f.appendBinary(dst, c.copyTo)
 }
 
 // MarshalBinary returns the container of a snapshot. To read it, read a Filter and make a Concurrent of it: see [ConcurrentOf].

@@ -393,6 +393,43 @@ func TestConcurrentSnapshot(t *testing.T) {
 	}
 }
 
+// TestConcurrentSnapshotMeetsHolders: a copy of a block whose lane 0 was copied while it was being taken or let go, in pieces of which some are all ones and some are not, has no bit that no key set.
+func TestConcurrentSnapshotMeetsHolders(t *testing.T) {
+	c := mustConcurrent(t, Geometry{40, 8})
+	for i := range uint64(200) {
+		c.AddUint64(i)
+	}
+	want := c.Snapshot().Bits()
+	var stop atomic.Bool
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		for !stop.Load() {
+			for i := range uint64(40) {
+				c.letGo(i, c.hold(i), 0)
+			}
+		}
+	})
+	until := time.Now().Add(stressTime(t))
+	buffer := make([]byte, 0, 64*43)
+	for round := 0; time.Now().Before(until); round++ {
+		at := round % 64 // the containers' blocks lie anywhere
+		data, err := c.AppendBinary(buffer[:at])
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := data[at+headerBytes:]; !bytes.Equal(got, want) {
+			t.Errorf("AppendBinary at %d, round %d: other bits than the keys'", at, round)
+			break
+		}
+		if got := c.Snapshot().Bits(); !bytes.Equal(got, want) {
+			t.Errorf("Snapshot, round %d: other bits than the keys'", round)
+			break
+		}
+	}
+	stop.Store(true)
+	wg.Wait()
+}
+
 // TestConcurrentUnion: a union into a filter to which others add loses nothing of either.
 func TestConcurrentUnion(t *testing.T) {
 	eachKernel(t, func(t *testing.T) {
