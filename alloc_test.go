@@ -52,6 +52,25 @@ func TestNoAllocation(t *testing.T) {
 					t.Errorf("%v: %s allocates %v times", g, name, n)
 				}
 			}
+			c := mustConcurrent(t, g)
+			for name, do := range map[string]func(){
+				"Add":               func() { var k [8]byte; c.Add(k[:]) },
+				"AddUint64":         func() { c.AddUint64(1) },
+				"AddIfAbsentString": func() { c.AddIfAbsentString("k") },
+				"MayContain":        func() { var k [300]byte; c.MayContain(k[:]) },
+				"AddHashes":         func() { var hs [203]uint64; c.AddHashes(hs[:]) },
+				"AddKeys":           func() { var k [8]byte; ks := [203][]byte{0: k[:], 7: k[:]}; c.AddKeys(ks[:]) },
+				"AddStrings":        func() { ks := [203]string{0: "a"}; c.AddStrings(ks[:]) },
+				"AddUint64s":        func() { var ks [203]uint64; c.AddUint64s(ks[:]) },
+				"AddIfAbsentHashes": func() { var hs [203]uint64; var dst [203]bool; c.AddIfAbsentHashes(dst[:], hs[:]) },
+				"MayContainHashes":  func() { var hs [203]uint64; var dst [203]bool; c.MayContainHashes(dst[:], hs[:]) },
+				"MayContainUint64s": func() { var ks [203]uint64; var dst [203]bool; c.MayContainUint64s(dst[:], ks[:]) },
+				"Union":             func() { c.Union(f) },
+			} {
+				if n := testing.AllocsPerRun(10, do); n != 0 {
+					t.Errorf("%v: Concurrent: %s allocates %v times", g, name, n)
+				}
+			}
 		}
 	})
 }

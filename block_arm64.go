@@ -5,7 +5,7 @@ package blocked
 // availableKernels lists the kernels of arm64. NEON is a part of the architecture: there is nothing to ask for.
 func availableKernels() []kernelID { return []kernelID{kernelNEON, kernelGeneric} }
 
-// contains, add and addIfAbsent are in assembly from their first instruction, which looks at the header to go to the right kernel: a Go function around a call
+// contains, add, addIfAbsent and addShared are in assembly from their first instruction, which looks at the header to go to the right kernel: a Go function around a call
 // of assembly would be a second call.
 
 //go:noescape
@@ -17,7 +17,8 @@ func add(f *header, h uint64)
 //go:noescape
 func addIfAbsent(f *header, h uint64) bool
 
-func addShared(c *Concurrent, h uint64) bool { return addSharedGo(c, h) }
+//go:noescape
+func addShared(c *Concurrent, h uint64) bool
 
 func containsBatch(f *header, dst *bool, hs *uint64, n, ahead int) {
 	if f.kernel != kernelNEON {

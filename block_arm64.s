@@ -139,6 +139,9 @@ GLOBL adds<>(SB), RODATA|NOPTR, $96
 // USHL Vd.2D, Vn.2D, Vm.2D: Vn's lanes shifted left by the lowest byte of those of Vm
 #define USHL_D2(m, n, d) WORD $(0x6EE04400 | (m)<<16 | (n)<<5 | (d))
 
+// BIC Vd.16B, Vn.16B, Vm.16B: the bits of Vn that Vm has not
+#define BIC_B16(m, n, d) WORD $(0x4E601C00 | (m)<<16 | (n)<<5 | (d))
+
 // UMINP Vd.16B, Vn.16B, Vm.16B: the minimum of each two neighbours, those of Vn before those of Vm
 #define UMINP_B16(m, n, d) WORD $(0x6E20AC00 | (m)<<16 | (n)<<5 | (d))
 
@@ -483,6 +486,14 @@ GLOBL adds<>(SB), RODATA|NOPTR, $96
 	NUMBERS_LOW(h, G0, T0); \
 	BLOCK(h, A0);           \
 	FMOVD G0, F20;          \
+	MASKS
+
+// The same with k = 8, for what wants all of it in vectors
+#define MASKS_ALL(h) \
+	MUL   M1, h, G0; \
+	BLOCK(h, A0);    \
+	AND   $six, G0;  \
+	FMOVD G0, F20;   \
 	MASKS
 
 #define ADD2_LOW(o) \
@@ -866,3 +877,109 @@ high:
 
 generic:
 	B ·addIfAbsentGeneric(SB)
+
+// ---- One key, among other goroutines
+//
+// concurrent.go says how a block is held: its lane 0 has all bits set meanwhile. The block is looked at before, so that a key which is there takes no lock. It is held in code that the runtime cannot interrupt, for a load,
+// an or and a store.
+//
+// Lane 0 is taken by a pair of exclusive instructions, which every arm64 processor has: where the store succeeds, nobody has written to the lane since the load. The load acquires, so that the other lanes are loaded after
+// it, in vectors too, as the holder before has left them. Nothing is stored to them before the exclusive store is known to have succeeded. That the processor may make it visible after them does no harm: what others see of them
+// are bits of the key, and of lane 0 its own. The last store, STLR of lane 0, which lets the block go, becomes visible after all before it.
+//
+// None of this was run on an arm64 machine, only under emulation, which reorders nothing; that it is right in any order is by the architecture's rules alone.
+
+// func addShared(c *Concurrent, h uint64) bool
+//
+// Sets all probes of h in the midst of other addShared and lookups, and reports whether one was missing.
+TEXT ·addShared(SB), NOSPLIT|NOFRAME, $0-17
+	ARGS_SINGLE
+	CMP $NEON_EIGHT, T0
+	BNE low
+	HEADER
+	CONSTANTS_ADD
+	MASKS_ALL(H0)
+
+masked: // A0 = the block, V4-V7 = the mask
+	LOAD_A(A0)
+	BIC_B16(0, 4, 16)
+	BIC_B16(1, 5, 17)
+	BIC_B16(2, 6, 18)
+	BIC_B16(3, 7, 19)
+	VORR V17.B16, V16.B16, V16.B16
+	VORR V19.B16, V18.B16, V18.B16
+	VORR V18.B16, V16.B16, V22.B16
+	VMOV V4.D[0], P6
+	VMOV V4.D[1], P7
+	ALL_OF_V22
+	CBZ  T0, there
+	MOVD $-1, T1
+
+hold: // L6 = lane 0 as it was
+	LDAXR (A0), L6
+	CMN   $1, L6
+	BEQ   held
+	STXR  T1, (A0), T0
+	CBNZ  T0, hold
+
+	ORR   L6, P6, T0
+	CMN   $1, T0
+	BEQ   full
+	MOVD  8(A0), L7
+	FMOVQ 16(A0), F1
+	FLDPQ 32(A0), (F2, F3)
+	BIC_B16(1, 5, 16)
+	BIC_B16(2, 6, 17)
+	BIC_B16(3, 7, 18)
+	VORR  V1.B16, V5.B16, V5.B16
+	VORR  V2.B16, V6.B16, V6.B16
+	VORR  V3.B16, V7.B16, V7.B16
+	ORR   L7, P7, T1
+	MOVD  T1, 8(A0)
+	FMOVQ F5, 16(A0)
+	FSTPQ (F6, F7), 32(A0)
+	STLR  T0, (A0)
+	VORR  V17.B16, V16.B16, V16.B16
+	VORR  V18.B16, V16.B16, V22.B16
+	BIC   L6, P6
+	BIC   L7, P7
+	ORR   P7, P6
+	ALL_OF_V22
+	ORR   P6, T0
+	CMP   $0, T0
+	CSET  NE, T0
+	MOVB  T0, ret+16(FP)
+	RET
+
+// All bits were seen. Where somebody holds the block, what looked like the one in lane 0 may be none. The lane is loaded once more, alone, which is done in one piece: pieces of a holder's ones and of what was there before
+// could have the bit and not be all ones.
+there:
+	MOVD (A0), T0
+	CMN  $1, T0
+	BEQ  held
+	BIC  T0, P6
+	CBNZ P6, held
+	MOVB ZR, ret+16(FP)
+	RET
+
+low:
+	CMP $NEON_LOW, T0
+	BNE high
+	HEADER_LANES
+	CONSTANTS_ADD
+	MASKS_LOW(H0)
+	B   masked
+
+high:
+	CMP $NEON_HIGH, T0
+	BNE held
+	HEADER_LANES
+	CONSTANTS_ADD_HIGH
+	MASKS_HIGH(H0)
+	B   masked
+
+full: // as it was
+	STLR L6, (A0)
+
+held: // by somebody else, or lane 0 is full, or the kernel is another
+	B ·addSharedGo(SB)

@@ -176,29 +176,17 @@ func (f *Filter) Clone() *Filter {
 	if f.blocks == 0 {
 		return &Filter{}
 	}
-	c := newFilter(f.Geometry(), f.seed, f.small)
-	c.kernel = f.kernel
-	c.callerHash = f.callerHash
-	f.copyTo(c.Bits())
+	c := f.empty()
+	copy(c.Bits(), f.Bits())
 	return c
 }
 
-// copyTo copies the blocks to dst.
-func (f *Filter) copyTo(dst []byte) {
-	if raceEnabled && f.shared {
-		copyUnseen(dst, f.Bits())
-		return
-	}
-	copy(dst, f.Bits())
-}
-
-// copyUnseen copies so that the race detector does not see it; copy itself always tells.
-//
-//go:norace
-func copyUnseen(dst, src []byte) {
-	for i, b := range src {
-		dst[i] = b
-	}
+// empty returns an empty filter that is as f in everything else. f has blocks.
+func (f *Filter) empty() *Filter {
+	c := newFilter(f.Geometry(), f.seed, f.small)
+	c.kernel = f.kernel
+	c.callerHash = f.callerHash
+	return c
 }
 
 // Add adds key. It costs the hash and one cache line. A nil key is the empty key.

@@ -10,10 +10,10 @@ import (
 //
 // A key whose Add has returned is found by every lookup that comes after it, "after" in the sense of the Go memory model: later in the same goroutine, or behind a channel, a lock, a WaitGroup or an atomic
 // variable through which the one goroutine knows of the other's Add. No bit that was set is ever lost. Of AddIfAbsent calls for one key that was absent, in however many
-// goroutines, exactly one reports true. A lookup never waits and writes nothing: it costs what the Filter's costs, unless another processor has just written to the same block. A lookup while its key is being added may answer either way.
+// goroutines, exactly one reports true, or none where adds of other keys have made it a false positive before. A lookup never waits and writes nothing: it costs what the Filter's costs, unless another processor has just written to the same block. A lookup while its key is being added may answer either way.
 //
 // An add looks first, so that a key that is there costs a lookup. Another one holds its block for the time of a load and a store, by an exchange with the block's own lane 0: there is no other memory that processors would have to hand each other, and nothing
-// beside the filter but a few words. While a block is held, lookups in it find lane 0 full of ones: they may take an absent key for a present one, for some nanoseconds, and never the reverse.
+// beside the filter but a few words, unless it is filled far beyond its plan: blocks whose lane 0 is full are listed, and share a lock. While a block is held, lookups in it find lane 0 full of ones: they may take an absent key for a present one, for some nanoseconds (longer where the system interrupts the thread just then), and never the reverse.
 //
 // # Why this holds
 //
@@ -22,9 +22,13 @@ import (
 //
 // Lookups read at any time, with vectors that no processor promises to read in one piece. They need not be: a block's bytes are written with what they had and more (lane 0 with all ones before), so that a lookup that meets a write halfway sees, in
 // each byte, the old bits or the new ones, and those that it must see, because their Add happened before, are in both. Where the lookup is in Go, on processors without a kernel of their own, that is what the memory model says of
-// reads that race with writes, word for word: each sees some write that is not older than the last that happened before it, and none that never was. Where it is in assembly, it is what processors say of
+// reads that race with writes: each sees some write that is not older than the last that happened before it, and none that never was. Where it is in assembly, it is what processors say of
 // vector loads: on amd64 loads are not done before earlier loads, and on arm64 not before an earlier load-acquire, whatever their width, and Go's synchronization is made of such; the stores before the one
 // that lets a block go are seen before it; and no byte is torn.
+//
+// An add that finds its key there must know more, that a lane 0 which has the key's bit is not a holder's. It reads that lane by a load of 64 bits, which processors promise to do in one piece. And it writes nothing: bits that it saw may be those of
+// another add that is still under way, of which the memory model does not say that it happens before what follows. That who learns of the first add finds these bits too is once more what processors say: what one has seen before
+// it releases, the one sees that acquires from it.
 type Concurrent struct {
 	f    Filter // first, for the kernels; its header is shared
 	full fullBlocks
@@ -55,23 +59,28 @@ func ConcurrentOf(f *Filter) (*Concurrent, error) {
 		return nil, err
 	}
 	c := newConcurrent(f)
+	c.listFull()
 	*f = Filter{}
 	return c, nil
 }
 
-// newConcurrent takes f's memory over.
+// newConcurrent takes over the memory of f, which is empty: its memory is not touched.
 func newConcurrent(f *Filter) *Concurrent {
 	c := new(Concurrent)
 	c.take(f)
 	return c
 }
 
-// take makes an empty c a filter with f's keys and memory.
+// take makes c a filter with f's memory. Where f is not empty, listFull is due.
 func (c *Concurrent) take(f *Filter) {
 	c.f = *f
 	c.f.shared = true
-	for i := range f.blocks {
-		if *f.laneZero(i) == held {
+}
+
+// listFull lists the blocks of a filter that had keys when it was taken.
+func (c *Concurrent) listFull() {
+	for i := range c.f.blocks {
+		if *c.f.laneZero(i) == held {
 			c.full.add(i)
 		}
 	}
@@ -154,7 +163,7 @@ func (c *Concurrent) addPart(hs []uint64, n int) {
 }
 
 // AddIfAbsentHashes adds the keys that have the hashes hs, in order, and sets added[i] where adding hs[i] changed the filter: where it stands in hs twice, at most
-// its first place; where others add it too, in one goroutine of all. It panics if len(added) < len(hs).
+// its first place; where others add it too, at most in one goroutine of all. It panics if len(added) < len(hs).
 func (c *Concurrent) AddIfAbsentHashes(added []bool, hs []uint64) {
 	added = added[:len(hs)]
 	c.f.header.prefetchFirst(hs)
@@ -262,13 +271,13 @@ func (c *Concurrent) Snapshot() *Filter {
 	if c.f.blocks == 0 {
 		return &Filter{}
 	}
-	s := c.f.Clone()
-	c.release(s.Bits())
+	s := c.f.empty()
+	c.copyTo(s.Bits())
 	return s
 }
 
-// FalsePositiveRate is [Filter.FalsePositiveRate], of the filter as it stands. Where others add meanwhile it is of some moment in between, block for block. The same holds of Fill,
-// Cardinality and Stats.
+// FalsePositiveRate is [Filter.FalsePositiveRate], of the filter as it stands. Where others add meanwhile it is of some moment in between, block for block, and a block that is held at that moment counts
+// with a full lane 0. The same holds of Fill, Cardinality and Stats.
 func (c *Concurrent) FalsePositiveRate() float64 { return c.f.FalsePositiveRate() }
 
 // Fill is [Filter.Fill].
@@ -282,7 +291,7 @@ func (c *Concurrent) Stats() Stats { return c.f.Stats() }
 
 // AppendBinary appends the container of a snapshot to dst, as [Filter.AppendBinary] does: with every key whose Add happened before. It takes no memory beside dst's.
 func (c *Concurrent) AppendBinary(dst []byte) ([]byte, error) {
-	return c.f.appendBinary(dst, c.release)
+	return c.f.appendBinary(dst, c.copyTo)
 }
 
 // MarshalBinary returns the container of a snapshot. To read it, read a Filter and make a Concurrent of it: see [ConcurrentOf].

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -192,6 +193,64 @@ func TestConcurrentDisjoint(t *testing.T) {
 			wg.Wait()
 			if !bytes.Equal(c.Snapshot().Bits(), f.Bits()) {
 				t.Fatalf("%v: the bits are not those that one goroutine sets", g)
+			}
+		}
+	})
+}
+
+// TestConcurrentInStep: goroutines that go through the blocks in step, so that they meet in each one, at times while one of them holds it. Where they add different keys both are there, at once and in the end; where they add the
+// same key, one is told.
+func TestConcurrentInStep(t *testing.T) {
+	eachKernel(t, func(t *testing.T) {
+		r := rand.New(rand.NewPCG(2, 3))
+		until := time.Now().Add(stressTime(t) / 2)
+		for round := 0; round < 6 || time.Now().Before(until); round++ {
+			const goroutines, blocks = 2, 500
+			g := Geometry{blocks, []int{8, 5, 12}[round%3]}
+			c := mustConcurrent(t, g)
+			f := c.Snapshot()
+			var hs [goroutines][blocks]uint64
+			for i := range uint64(blocks) {
+				for j := range hs {
+					hs[j][i] = firstHash(i, blocks) + r.Uint64N(1<<54)
+				}
+				if i%4 == 0 {
+					hs[1][i] = hs[0][i]
+				}
+				for j := range hs {
+					f.AddHash(hs[j][i])
+				}
+			}
+			var told [goroutines][blocks]bool
+			var arrived [blocks]atomic.Int32
+			var wg sync.WaitGroup
+			for j := range hs {
+				wg.Go(func() {
+					for i, h := range hs[j] {
+						arrived[i].Add(1)
+						for try := 0; arrived[i].Load() < goroutines; try++ {
+							if try > 1000 {
+								runtime.Gosched()
+							}
+						}
+						told[j][i] = c.AddIfAbsentHash(h)
+						if !c.MayContainHash(h) {
+							t.Errorf("%v: the key of block %d is absent after its add", g, i)
+						}
+					}
+				})
+			}
+			wg.Wait()
+			if t.Failed() {
+				return
+			}
+			if !bytes.Equal(c.f.Bits(), f.Bits()) {
+				t.Fatalf("%v: the bits are not those that one goroutine sets", g)
+			}
+			for i := range uint64(blocks) {
+				if i%4 == 0 && told[0][i] == told[1][i] {
+					t.Fatalf("%v: told that the key of block %d was added: %v, %v", g, i, told[0][i], told[1][i])
+				}
 			}
 		}
 	})
@@ -391,6 +450,43 @@ func TestConcurrentSnapshot(t *testing.T) {
 		}
 		c.letGo(i, was, 0)
 	}
+}
+
+// TestConcurrentSnapshotMeetsHolders: a copy of a block whose lane 0 was copied while it was being taken or let go, in pieces of which some are all ones and some are not, has no bit that no key set.
+func TestConcurrentSnapshotMeetsHolders(t *testing.T) {
+	c := mustConcurrent(t, Geometry{40, 8})
+	for i := range uint64(200) {
+		c.AddUint64(i)
+	}
+	want := c.Snapshot().Bits()
+	var stop atomic.Bool
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		for !stop.Load() {
+			for i := range uint64(40) {
+				c.letGo(i, c.hold(i), 0)
+			}
+		}
+	})
+	until := time.Now().Add(stressTime(t))
+	buffer := make([]byte, 0, 64*43)
+	for round := 0; time.Now().Before(until); round++ {
+		at := round % 64 // the containers' blocks lie anywhere
+		data, err := c.AppendBinary(buffer[:at])
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := data[at+headerBytes:]; !bytes.Equal(got, want) {
+			t.Errorf("AppendBinary at %d, round %d: other bits than the keys'", at, round)
+			break
+		}
+		if got := c.Snapshot().Bits(); !bytes.Equal(got, want) {
+			t.Errorf("Snapshot, round %d: other bits than the keys'", round)
+			break
+		}
+	}
+	stop.Store(true)
+	wg.Wait()
 }
 
 // TestConcurrentUnion: a union into a filter to which others add loses nothing of either.

@@ -188,8 +188,8 @@ func extend(dst []byte, n uint64) ([]byte, error) {
 // would be larger than the platform allows; dst is returned as it was then. It costs about two copies of the memory.
 func (f Filter) AppendBinary(dst []byte) ([]byte, error) { return f.appendBinary(dst, nil) }
 
-// appendBinary is AppendBinary, with something to be done to the copy of the blocks.
-func (f *Filter) appendBinary(dst []byte, mend func(blocks []byte)) ([]byte, error) {
+// appendBinary is AppendBinary. The blocks are copied by copyTo, or by copy where that is nil.
+func (f *Filter) appendBinary(dst []byte, copyTo func(blocks []byte)) ([]byte, error) {
 	if err := f.zeroError(); err != nil {
 		return dst, err
 	}
@@ -198,9 +198,10 @@ func (f *Filter) appendBinary(dst []byte, mend func(blocks []byte)) ([]byte, err
 		return dst, err
 	}
 	made := out[len(dst):]
-	f.copyTo(made[headerBytes:])
-	if mend != nil {
-		mend(made[headerBytes:])
+	if copyTo != nil {
+		copyTo(made[headerBytes:])
+	} else {
+		copy(made[headerBytes:], f.Bits())
 	}
 	f.containerHeader().put((*[headerBytes]byte)(made), made[headerBytes:])
 	return out, nil

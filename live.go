@@ -182,6 +182,7 @@ func (l *Live) Restore(f *Filter, n uint64, p float64) error {
 	defer l.rebuilding.Store(false)
 	next := &liveFilter{n: n, p: p, began: time.Now()}
 	next.take(f)
+	next.listFull()
 	*f = Filter{}
 	l.use(next)
 	return nil

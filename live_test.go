@@ -278,6 +278,16 @@ func TestLiveRestore(t *testing.T) {
 	if err := f.Union(m); err != nil {
 		t.Fatal(err)
 	}
+	full := f.Clone() // with a lane 0 that is full
+	fill(full.Bits()[:8], 0xff)
+	full.Bits()[8] = 0
+	l2 := mustLive(t, WithSeed(3))
+	if err := l2.Restore(full, 100, 1e-6); err != nil {
+		t.Fatal(err)
+	}
+	for x := range uint64(1000) { // some of them into that block
+		l2.AddUint64(x)
+	}
 	again := mustLive(t, WithSeed(3))
 	if err := again.Restore(f, 100, 1e-6); err != nil {
 		t.Fatal(err)

@@ -31,7 +31,48 @@ var racyPrograms = map[string]func(f *Filter) (one, two func()){
 		c := newConcurrent(f.Clone())
 		return func() { f.AddHash(0) }, func() { c.Union(f) }
 	},
+	"add and union into a Filter": func(f *Filter) (one, two func()) {
+		g := f.Clone()
+		return func() { f.AddHash(0) }, func() { g.Union(f) }
+	},
+	"add if absent, in batches": func(f *Filter) (one, two func()) {
+		do := func() { f.AddIfAbsentHashes(make([]bool, 9), make([]uint64, 9)) }
+		return do, do
+	},
+	"add in parallel and lookup": func(f *Filter) (one, two func()) {
+		return func() { f.AddHashesParallel(make([]uint64, 20), 2) }, func() { f.MayContainHash(0) }
+	},
+	"add and selection": func(f *Filter) (one, two func()) {
+		return func() { f.AddHash(0) }, func() { f.SelectHashes(nil, make([]uint64, 9)) }
+	},
+	"add and cardinality":         func(f *Filter) (one, two func()) { return func() { f.AddHash(0) }, func() { f.Cardinality() } },
+	"add and rate":                func(f *Filter) (one, two func()) { return func() { f.AddHash(0) }, func() { f.FalsePositiveRate() } },
+	"add and fold":                func(f *Filter) (one, two func()) { return func() { f.AddHash(0) }, func() { f.Fold(1) } },
+	"add and container":           func(f *Filter) (one, two func()) { return func() { f.AddHash(0) }, func() { f.MarshalBinary() } },
+	"bytes and view":              racyView(func(v View) { v.MayContainHash(0) }),
+	"bytes and view, in batches":  racyView(func(v View) { v.MayContainHashes(make([]bool, 9), make([]uint64, 9)) }),
+	"bytes and view's statistics": racyView(func(v View) { v.Stats() }),
+	"a Concurrent's answers": func(f *Filter) (one, two func()) {
+		c := newConcurrent(f.Clone())
+		may := make([]bool, 9)
+		return func() { c.AddIfAbsentHashes(may, make([]uint64, 9)) }, func() { c.MayContainHashes(may, make([]uint64, 9)) }
+	},
 	"reset and lookup": func(f *Filter) (one, two func()) { return f.Reset, func() { f.MayContainHash(0) } },
+}
+
+// racyView writes to bytes while a view of them is asked.
+func racyView(ask func(v View)) func(f *Filter) (one, two func()) {
+	return func(f *Filter) (one, two func()) {
+		data, err := f.MarshalBinary()
+		if err != nil {
+			panic(err)
+		}
+		v, err := OpenView(data)
+		if err != nil {
+			panic(err)
+		}
+		return func() { data[headerBytes]++ }, func() { ask(v) }
+	}
 }
 
 // TestRacesAreReported runs each racy program in a process of its own: the race detector must see it, though it does not see assembly.

@@ -26,7 +26,7 @@ type View struct {
 	traits traits
 }
 
-// traits is what stands in a header from kernel on, in the order of little-endian memory: kernel in the lowest byte, class, k, and then the flags of a view.
+// traits is what stands in a header from kernel on, in the order of little-endian memory: kernel in the lowest byte, class, k, and then, in place of shared, the flags of a view.
 type traits uint32
 
 const (
@@ -54,7 +54,7 @@ func (v View) header(h *header) {
 	h.bits = v.bits
 	h.blocks = v.blocks
 	h.lanes = &laneTables[(v.traits.k()-1)&7]
-	t := uint32(v.traits)
+	t := uint32(v.traits) & 0xffffff // without the flags, in whose place stands shared, which a view is not
 	if bigEndian {
 		t = bits.ReverseBytes32(t)
 	}

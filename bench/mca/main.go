@@ -74,6 +74,7 @@ func run(suffix, out string) error {
 
 Cycles a key, as LLVM's llvm-mca counts the code that Go's assembler made, with everything in the first-level cache. Nothing here was timed on a machine. The model of
 apple-m1 in LLVM is an old one and knows little of that processor; the one of neoverse-v2 lets through more instructions a cycle than the processor does.
+addShared is that of a new key, without what the exclusive load and store cost beyond those of any other.
 
 LLVM %s, %s, %s; `+"`go run ./mca`"+` in bench/.
 
@@ -92,7 +93,7 @@ LLVM %s, %s, %s; `+"`go run ./mca`"+` in bench/.
 	if err := c.loop("contains, batch, k = 8, fetching ahead", "containsEightBatchNEON", true); err != nil {
 		return err
 	}
-	for _, op := range []string{"contains", "add", "addIfAbsent"} {
+	for _, op := range []string{"contains", "add", "addIfAbsent", "addShared"} { // addShared of a new key
 		for i, class := range classes {
 			if err := c.path(op+", one, "+class, op, i); err != nil {
 				return err
