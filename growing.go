@@ -358,26 +358,54 @@ func (g *Growing) MayContainHash(h uint64) bool {
 // growingWindow is how many hashes go from layer to layer together: enough to fetch ahead for, few enough for the stack.
 const growingWindow = 512
 
-// A window of hashes that no layer so far has, with their places in the batch.
+// A window of hashes that no layer has so far, with their places in the batch.
 type undecided struct {
-	n   int
-	hs  [growingWindow]uint64
-	at  [growingWindow]uint16
-	may [growingWindow]bool
+	n     int
+	hs    [growingWindow]uint64
+	at    [growingWindow]uint16
+	may   [growingWindow]bool // answers of the last layer asked
+	found [growingWindow]bool // answers of all layers since the last drop
+	count int                 // of found, where no two layers found the same
 }
 
-// ask looks the hashes up in f. The answers are in may.
-func (u *undecided) ask(f *header) { f.containsAll(u.may[:u.n], u.hs[:u.n]) }
+// ask looks the hashes up in f. Where f has so many of them that the next layers have less to do without, they are to be dropped.
+func (u *undecided) ask(f *header) (drop bool) {
+	f.containsAll(u.may[:u.n], u.hs[:u.n])
+	// Eight answers at a time; most often all of them are no.
+	clear(u.may[u.n:min(growingWindow, (u.n+7)&^7)])
+	for i := 0; i < u.n; i += 8 {
+		w := *(*uint64)(unsafe.Pointer(&u.may[i]))
+		if w != 0 {
+			*(*uint64)(unsafe.Pointer(&u.found[i])) |= w
+			u.count += bits.OnesCount64(w)
+		}
+	}
+	return u.count >= max(1, u.n/8)
+}
 
-// dropFound drops the hashes that may says yes to.
+// dropFound drops the hashes that were found.
 func (u *undecided) dropFound() {
+	if u.count == 0 {
+		return
+	}
 	m := 0
 	// Every hash is written, and the next one over it where this one was found: no branch that could be predicted wrong.
-	for i, found := range u.may[:u.n] {
+	for i, found := range u.found[:u.n] {
 		u.hs[m], u.at[m] = u.hs[i], u.at[i]
 		m += 1 - int(*(*uint8)(unsafe.Pointer(&found)))
 	}
-	u.n = m
+	clear(u.found[:u.n])
+	u.n, u.count = m, 0
+}
+
+// tell sets dst where hashes were found.
+func (u *undecided) tell(dst []bool) {
+	if u.count == 0 {
+		return
+	}
+	for i, found := range u.found[:u.n] {
+		*(*uint8)(unsafe.Pointer(&dst[u.at[i]])) |= *(*uint8)(unsafe.Pointer(&found))
+	}
 }
 
 // dropFirst drops the first n hashes.
@@ -408,9 +436,11 @@ func (g *Growing) addWindow(added []bool, hs []uint64) (n int, err error) {
 		u.at[i] = uint16(i)
 	}
 	for i := len(g.layers) - 2; i >= 0 && u.n > 0; i-- {
-		u.ask(&g.layers[i].header)
-		u.dropFound()
+		if u.ask(&g.layers[i].header) {
+			u.dropFound()
+		}
 	}
+	u.dropFound()
 	for u.n > 0 {
 		if len(g.layers) > 0 {
 			l := &g.layers[len(g.layers)-1]
@@ -538,18 +568,13 @@ func (g *Growing) askOlder(dst []bool, hs []uint64) {
 			u.n += 1 - int(*(*uint8)(unsafe.Pointer(&dst[next])))
 		}
 		for i := len(g.layers) - 2; i >= 0 && u.n > 0; i-- {
-			u.ask(&g.layers[i].header)
-			found := countTrue(u.may[:u.n])
-			if found == 0 {
-				continue
-			}
-			for j, may := range u.may[:u.n] {
-				*(*uint8)(unsafe.Pointer(&dst[u.at[j]])) |= *(*uint8)(unsafe.Pointer(&may))
-			}
-			if found >= u.n/8 { // fewer are asked again for less than it takes to close the gaps
+			if u.ask(&g.layers[i].header) {
+				u.tell(dst)
 				u.dropFound()
 			}
 		}
+		u.tell(dst)
+		u.dropFound()
 	}
 }
 

@@ -381,7 +381,7 @@ func runGrowing(t *testing.T, n uint64, p float64, expansion int, seed uint64, p
 			t.Helper()
 			t.Fatalf("n = %d, p = %v, x = %d, operation %d, %d: %s", n, p, expansion, at, op, fmt.Sprintf(format, args...))
 		}
-		batch := make([]uint64, int(op>>4)*int(op>>4)*7)
+		batch := make([]uint64, int(op>>4)*int(op>>4)*3)
 		switch op & 15 {
 		case 0, 1, 2, 3: // one key
 			x := next()
@@ -570,9 +570,9 @@ func TestGrowingPrograms(t *testing.T) {
 			p float64
 			x int
 		}{{0, 0.3, 2}, {150, 0.01, 1}, {1, 0.1, 2}, {7, 0.5, 3}, {100, 0.01, 2}, {1000, 0.001, 1}, {1000, 0.02, 8}, {500, 0.01, 0}, {5000, 0.1, 0}, {64, 0.01, maxExpansion}} {
-			length := 200
+			length := 100
 			if testing.Short() || raceEnabled {
-				length = 60
+				length = 40
 			}
 			program := make([]byte, length)
 			for i := range program {
@@ -922,4 +922,93 @@ func TestStressGrowing(t *testing.T) {
 			t.Fatalf("round %d: %d keys are absent", round, n)
 		}
 	}
+}
+
+// TestGrowingNoAllocation: no method that adds or looks up allocates, but for a new layer, and what its caller has on the stack stays there.
+func TestGrowingNoAllocation(t *testing.T) {
+	if raceEnabled {
+		t.Skip("the race detector allocates")
+	}
+	eachKernel(t, func(t *testing.T) {
+		for _, layers := range []int{1, 2, 6} {
+			g := mustGrow(t, 2000, 0.01)
+			fillLayers(t, g, layers, rand.New(rand.NewPCG(51, 52)).Uint64)
+			if g.AddHash(0) != nil || g.AddUint64(1) != nil { // there is room now
+				t.Fatal("full")
+			}
+			sel := make([]uint32, 0, 2000)
+			for name, do := range map[string]func(){
+				"Add":               func() { var k [8]byte; g.Add(k[:]) },
+				"AddString":         func() { var k [8]byte; g.AddString(string(k[:])) },
+				"AddUint64":         func() { g.AddUint64(1) },
+				"AddHash":           func() { g.AddHash(1) },
+				"AddIfAbsent":       func() { var k [8]byte; g.AddIfAbsent(k[:]) },
+				"AddIfAbsentString": func() { g.AddIfAbsentString("k") },
+				"AddIfAbsentUint64": func() { g.AddIfAbsentUint64(1) },
+				"AddIfAbsentHash":   func() { g.AddIfAbsentHash(1) },
+				"MayContain":        func() { var k [300]byte; g.MayContain(k[:]) },
+				"MayContainString":  func() { var k [8]byte; g.MayContainString(string(k[:])) },
+				"MayContainUint64":  func() { g.MayContainUint64(1) },
+				"MayContainHash":    func() { g.MayContainHash(1) },
+				"AddHashes":         func() { var hs [703]uint64; g.AddHashes(hs[:]) },
+				"AddKeys":           func() { var k [8]byte; ks := [703][]byte{0: k[:], 7: k[:]}; g.AddKeys(ks[:]) },
+				"AddStrings":        func() { ks := [703]string{0: "a"}; g.AddStrings(ks[:]) },
+				"AddUint64s":        func() { var ks [703]uint64; g.AddUint64s(ks[:]) },
+				"AddIfAbsentHashes": func() { var hs [703]uint64; var dst [703]bool; g.AddIfAbsentHashes(dst[:], hs[:]) },
+				"MayContainHashes":  func() { var hs [703]uint64; var dst [703]bool; g.MayContainHashes(dst[:], hs[:]) },
+				"MayContainKeys":    func() { var ks [703][]byte; var dst [703]bool; g.MayContainKeys(dst[:], ks[:]) },
+				"MayContainStrings": func() { var ks [703]string; var dst [703]bool; g.MayContainStrings(dst[:], ks[:]) },
+				"MayContainUint64s": func() { var ks [703]uint64; var dst [703]bool; g.MayContainUint64s(dst[:], ks[:]) },
+				"SelectHashes":      func() { var hs [733]uint64; g.SelectHashes(sel, hs[:]) },
+				"SelectKeys":        func() { var ks [733][]byte; g.SelectKeys(sel, ks[:]) },
+				"SelectStrings":     func() { var ks [733]string; g.SelectStrings(sel, ks[:]) },
+				"SelectUint64s":     func() { var ks [733]uint64; g.SelectUint64s(sel, ks[:]) },
+				"Card":              func() { g.Card() },
+				"Info":              func() { g.Info() },
+			} {
+				if n := testing.AllocsPerRun(10, do); n != 0 {
+					t.Errorf("%d layers: %s allocates %v times", layers, name, n)
+				}
+			}
+		}
+	})
+}
+
+// TestGrowingLarge does so where batches fetch ahead, and with batches that are longer than a kernel's part.
+func TestGrowingLarge(t *testing.T) {
+	if testing.Short() || raceEnabled {
+		t.Skip("takes memory")
+	}
+	eachKernel(t, func(t *testing.T) {
+		r := rand.New(rand.NewPCG(53, 54))
+		one, many := mustGrow(t, 100_000, 0.01, WithExpansion(4)), mustGrow(t, 100_000, 0.01, WithExpansion(4))
+		hs := make([]uint64, 1_300_000) // the third layer is being filled
+		for i := range hs {
+			hs[i] = r.Uint64()
+			if i > 0 && r.IntN(5) == 0 {
+				hs[i] = hs[r.IntN(i)]
+			}
+		}
+		added := make([]bool, len(hs))
+		if n, err := many.AddIfAbsentHashes(added, hs); n != len(hs) || err != nil {
+			t.Fatal(n, err)
+		}
+		for i, h := range hs {
+			if was, err := one.AddIfAbsentHash(h); was != added[i] || err != nil {
+				t.Fatalf("hash %d: %v, in the batch %v, error %v", i, was, added[i], err)
+			}
+		}
+		if len(one.layers) != 3 || !one.layers[2].large() || !sameGrowing(one, many) {
+			t.Fatalf("a batch makes another filter: %+v, %+v", one.Info(), many.Info())
+		}
+		for i := 1; i < len(hs); i += 2 {
+			hs[i] = r.Uint64()
+		}
+		many.MayContainHashes(added, hs)
+		for i, h := range hs {
+			if may := one.MayContainHash(h); may != added[i] || !may && i%2 == 0 {
+				t.Fatalf("hash %d: %v, in the batch %v", i, may, added[i])
+			}
+		}
+	})
 }
