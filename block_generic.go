@@ -124,9 +124,7 @@ func (f *header) masks(h uint64) (m [8]uint64) {
 		}
 		return m
 	}
-	for l := range m {
-		m[l] = bitOf(g1, l)
-	}
+	m = [8]uint64{1 << (g1 & 63), 1 << (g1 >> 8 & 63), 1 << (g1 >> 16 & 63), 1 << (g1 >> 24 & 63), 1 << (g1 >> 32 & 63), 1 << (g1 >> 40 & 63), 1 << (g1 >> 48 & 63), 1 << (g1 >> 56 & 63)}
 	for t := range int(f.k) - 8 {
 		l := (r + t) & 7
 		m[l] |= bitOf(g2, l)

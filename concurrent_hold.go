@@ -116,9 +116,7 @@ func addSharedGo(c *Concurrent, h uint64) (added bool) {
 //go:norace
 func (c *Concurrent) missing(i uint64, x *[8]uint64) (missing uint64) {
 	b := (*[blockBytes]byte)(unsafe.Pointer(c.f.laneZero(i)))
-	for l := 1; l < 8; l++ {
-		missing |= x[l] &^ lane(b, l)
-	}
+	missing = x[1]&^lane(b, 1) | x[2]&^lane(b, 2) | x[3]&^lane(b, 3) | x[4]&^lane(b, 4) | x[5]&^lane(b, 5) | x[6]&^lane(b, 6) | x[7]&^lane(b, 7)
 	was := atomic.LoadUint64(c.f.laneZero(i))
 	if was == held {
 		return held
@@ -144,14 +142,18 @@ func (c *Concurrent) or(i uint64, x *[8]uint64) (added bool) {
 	zero := nativeLane(x[0])
 	was := c.hold(i)
 	b := (*[blockBytes]byte)(unsafe.Pointer(c.f.laneZero(i)))
-	missing := zero &^ was
-	for l := 1; l < 8; l++ {
-		y := lane(b, l)
-		missing |= x[l] &^ y
-		binary.LittleEndian.PutUint64(b[8*l:], x[l]|y)
-	}
+	missing := zero&^was | orLane(b, 1, x[1]) | orLane(b, 2, x[2]) | orLane(b, 3, x[3]) | orLane(b, 4, x[4]) | orLane(b, 5, x[5]) | orLane(b, 6, x[6]) | orLane(b, 7, x[7])
 	c.letGo(i, was, zero)
 	return missing != 0
+}
+
+// orLane ors mask into lane l of b and returns the bits that were missing.
+//
+//go:norace
+func orLane(b *[blockBytes]byte, l int, mask uint64) (missing uint64) {
+	is := lane(b, l)
+	binary.LittleEndian.PutUint64(b[8*l&56:], is|mask)
+	return mask &^ is
 }
 
 // union ors src, folded by a, into the blocks.

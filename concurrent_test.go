@@ -309,6 +309,7 @@ func TestConcurrentHeld(t *testing.T) {
 		for _, k := range []int{5, 8, 13} {
 			for name, add := range concurrentAdds {
 				c := mustConcurrent(t, Geometry{1, k})
+				c.full.add(1) // some other block's lane 0 is full: this one's is not
 				bits := c.f.Bits()
 				fill(bits[8:], 0xff)
 				key := uint64(0)
@@ -386,6 +387,7 @@ func TestConcurrentFullLanes(t *testing.T) {
 // TestConcurrentSnapshot: a snapshot, in memory, in bytes or in a file, waits for a block that is held, and has none of the ones that hold it.
 func TestConcurrentSnapshot(t *testing.T) {
 	c := mustConcurrent(t, Geometry{20, 8}, WithSeed(3))
+	c.full.add(20)
 	c.AddUint64s([]uint64{1, 2, 3})
 	want := c.Snapshot()
 	path := filepath.Join(t.TempDir(), "filter")
