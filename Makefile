@@ -33,15 +33,17 @@ cross: ## Runs the tests on emulated processors: see the script.
 vet-all: ## Builds and vets every GOOS/GOARCH, with and without purego.
 	sh scripts/vet-all.sh
 
-.PHONY: bench bench-quick bench-ratios bench-smoke
+.PHONY: bench bench-quick bench-ratios bench-growing bench-smoke
 bench: ## Everything against every peer, under 30 minutes; writes bench/README.md and its pictures.
 	cd bench && $(GO) run .
 bench-quick: ## A selection, about two minutes, to bench/results/quick.
 	cd bench && $(GO) run . -quick
 bench-ratios: ## Our operations over the least that they can cost; writes bench/RATIOS.md.
 	cd bench && $(GO) run . -ratios
+bench-growing: ## A filter that grows from a thousand keys to ten million; writes bench/GROWING.md.
+	cd bench && $(GO) run ./growing
 bench-smoke: ## Tiny sizes, only to see that the benchmark works.
-	cd bench && $(GO) vet ./... && $(GO) test ./... && $(GO) run . -smoke
+	cd bench && $(GO) vet ./... && $(GO) test ./... && $(GO) run . -smoke && $(GO) run ./growing -keys 100000 -fills 1 -rounds 1 -o -
 
 .PHONY: fuzz
 fuzz: ## Each fuzz target for FUZZTIME.

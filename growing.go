@@ -107,6 +107,7 @@ func NewGrowing(n uint64, p float64, opts ...Option) (*Growing, error) {
 	}
 	g := &Growing{p: p, expansion: o.expansion, maxBytes: o.maxBytes, budget: o.budget, ownBudget: o.budget}
 	g.hasher = Filter{seed: o.seed, flip: flipOf(o.seed), callerHash: o.callerHash, small: o.small}
+	g.hasher.kernel = active // batches of integers are hashed by vectors where it has them
 	n = max(n, 1)
 	rate, _ := g.layerRate(0)
 	shape, err := planNew(n, rate)
