@@ -180,7 +180,7 @@ func TestGrowingDamage(t *testing.T) {
 					}
 				}
 				step := 1
-				if name == "LoadGrowing" {
+				if name == "LoadGrowing" || testing.Short() {
 					step = 7 // files are slow
 				}
 				damaged := slices.Clone(data)

@@ -572,7 +572,7 @@ func TestGrowingPrograms(t *testing.T) {
 		}{{0, 0.3, 2}, {150, 0.01, 1}, {1, 0.1, 2}, {7, 0.5, 3}, {100, 0.01, 2}, {1000, 0.001, 1}, {1000, 0.02, 8}, {500, 0.01, 0}, {5000, 0.1, 0}, {64, 0.01, maxExpansion}} {
 			length := 100
 			if testing.Short() || raceEnabled {
-				length = 40
+				length = 25
 			}
 			program := make([]byte, length)
 			for i := range program {
@@ -697,6 +697,10 @@ func TestGrowingFull(t *testing.T) {
 			if added, err := g.AddIfAbsentHash(fresh); !added || err != nil || g.Card() != 1 || g.Info().Bytes != g.layers[0].Geometry().Bytes() {
 				t.Errorf("after Reset: %v, %v", added, err)
 			}
+			g.Reset() // and it grows again, to the same
+			if n, err := g.AddHashes(in); n != len(in) || err != nil || !sameGrowing(g, before) {
+				t.Errorf("filled again after Reset: %d of %d, %v, %+v", n, len(in), err, g.Info())
+			}
 		})
 	}
 }
@@ -705,6 +709,9 @@ func TestGrowingFull(t *testing.T) {
 func TestGrowingMaxBytes(t *testing.T) {
 	r := rand.New(rand.NewPCG(29, 30))
 	for _, most := range []uint64{3000, 10_000, 33_000, 100_000, 1_000_000} {
+		if testing.Short() && most > 100_000 {
+			break
+		}
 		for _, x := range []int{1, 2, 4, 100} {
 			g := mustGrow(t, 1000, 0.01, WithMaxBytes(most), WithExpansion(x))
 			for g.AddHash(r.Uint64()) == nil {
