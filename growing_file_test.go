@@ -297,7 +297,7 @@ func TestGrowingHeaderFields(t *testing.T) {
 						}
 						continue
 					}
-					if field.refuse {
+					if field.refuse || field.name == "capacity" && x > maxKeysPerBlock*binary.LittleEndian.Uint64(data[64:]) {
 						t.Errorf("%s: %s reads it", what, name)
 						continue
 					}
