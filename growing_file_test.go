@@ -341,7 +341,8 @@ func TestGrowingLies(t *testing.T) {
 				le.PutUint64(d[64+32*i:], 1<<40)
 			}
 		},
-		"2^58 blocks": func(d []byte) { le.PutUint64(d[64:], 1<<58) },
+		"four layers that do not scale": func(d []byte) { d[10] = growingFixed; le.PutUint32(d[12:], 0) },
+		"2^58 blocks":                   func(d []byte) { le.PutUint64(d[64:], 1<<58) },
 	} {
 		lie2 := slices.Clone(data)
 		lie(lie2)
