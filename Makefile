@@ -39,7 +39,7 @@ cross: ## Runs the tests on emulated processors: see the script.
 vet-all: ## Builds and vets every GOOS/GOARCH, with and without purego.
 	sh scripts/vet-all.sh
 
-.PHONY: bench bench-quick bench-ratios bench-concurrent bench-smoke
+.PHONY: bench bench-quick bench-ratios bench-concurrent bench-growing bench-smoke
 bench: ## Everything against every peer, under 30 minutes; writes bench/README.md and its pictures.
 	cd bench && $(GO) run .
 bench-quick: ## A selection, about two minutes, to bench/results/quick.
@@ -48,8 +48,11 @@ bench-ratios: ## Our operations over the least that they can cost; writes bench/
 	cd bench && $(GO) run . -ratios
 bench-concurrent: ## Many goroutines, four minutes; writes bench/CONCURRENT.md.
 	cd bench && $(GO) run ./concurrent
-bench-smoke: ## Tiny sizes, only to see that the benchmark works.
-	cd bench && $(GO) vet ./... && $(GO) test ./... && $(GO) run . -smoke && $(GO) run ./concurrent -smoke -o -
+bench-growing: ## A filter that grows from a thousand keys to ten million; writes bench/GROWING.md.
+	cd bench && $(GO) run ./growing
+bench-smoke: ## Tiny sizes, only to see that the benchmarks work.
+	cd bench && $(GO) vet ./... && $(GO) test ./... && $(GO) run . -smoke
+	cd bench && $(GO) run ./concurrent -smoke -o - && $(GO) run ./growing -keys 100000 -fills 1 -rounds 1 -o -
 
 .PHONY: fuzz
 fuzz: ## Each fuzz target for FUZZTIME.

@@ -1,11 +1,9 @@
 package blocked
 
 import (
-	"encoding/binary"
 	"fmt"
 	"math"
 	"math/bits"
-	"unsafe"
 )
 
 // Growing is a filter for a number of keys that is not known beforehand: a list of layers, each a blocked filter of fixed size. Keys go into the newest layer; when that has taken as many new keys as
@@ -107,6 +105,7 @@ func NewGrowing(n uint64, p float64, opts ...Option) (*Growing, error) {
 	}
 	g := &Growing{p: p, expansion: o.expansion, maxBytes: o.maxBytes, budget: o.budget, ownBudget: o.budget}
 	g.hasher = Filter{seed: o.seed, flip: flipOf(o.seed), callerHash: o.callerHash, small: o.small}
+	g.hasher.kernel = active // batches of integers are hashed by vectors where it has them
 	n = max(n, 1)
 	rate, _ := g.layerRate(0)
 	shape, err := planNew(n, rate)
@@ -355,79 +354,7 @@ func (g *Growing) MayContainHash(h uint64) bool {
 	return false
 }
 
-// growingWindow is how many hashes go from layer to layer together: enough to fetch ahead for, few enough for the stack.
-const growingWindow = 512
-
-// A window of hashes that no layer has so far, with their places in the batch.
-type undecided struct {
-	n     int
-	hs    [growingWindow]uint64
-	at    [growingWindow]uint16
-	may   [growingWindow]bool // answers of the last layer asked
-	found [growingWindow]bool // answers of all layers since the last drop
-	count int                 // of found, where no two layers found the same
-}
-
-// ask looks the hashes up in f. Where f has so many of them that the next layers have less to do without, they are to be dropped.
-func (u *undecided) ask(f *header) (drop bool) {
-	f.containsAll(u.may[:u.n], u.hs[:u.n])
-	// Eight answers at a time; most often all of them are no.
-	clear(u.may[u.n:min(growingWindow, (u.n+7)&^7)])
-	for i := 0; i < u.n; i += 8 {
-		w := *(*uint64)(unsafe.Pointer(&u.may[i]))
-		if w != 0 {
-			*(*uint64)(unsafe.Pointer(&u.found[i])) |= w
-			u.count += bits.OnesCount64(w)
-		}
-	}
-	return u.count >= max(1, u.n/8)
-}
-
-// dropFound drops the hashes that were found.
-func (u *undecided) dropFound() {
-	if u.count == 0 {
-		return
-	}
-	m := 0
-	// Every hash is written, and the next one over it where this one was found: no branch that could be predicted wrong.
-	for i, found := range u.found[:u.n] {
-		u.hs[m], u.at[m] = u.hs[i], u.at[i]
-		m += 1 - int(*(*uint8)(unsafe.Pointer(&found)))
-	}
-	clear(u.found[:u.n])
-	u.n, u.count = m, 0
-}
-
-// tell sets dst where hashes were found.
-func (u *undecided) tell(dst []bool) {
-	if u.count == 0 {
-		return
-	}
-	for i, found := range u.found[:u.n] {
-		*(*uint8)(unsafe.Pointer(&dst[u.at[i]])) |= *(*uint8)(unsafe.Pointer(&found))
-	}
-}
-
-// dropFirst drops the first n hashes.
-func (u *undecided) dropFirst(n int) {
-	copy(u.hs[:], u.hs[n:u.n])
-	copy(u.at[:], u.at[n:u.n])
-	u.n -= n
-}
-
-// countTrue returns how many of bs are true.
-func countTrue(bs []bool) (n int) {
-	bytes := unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(bs))), len(bs)) // each is 0 or 1
-	for ; len(bytes) >= 8; bytes = bytes[8:] {
-		n += bits.OnesCount64(binary.NativeEndian.Uint64(bytes))
-	}
-	for _, b := range bytes {
-		n += int(b)
-	}
-	return n
-}
-
-// addWindow adds at most growingWindow hashes and says which of them were new. Where there is no room for one it returns its place: those before it are in, and no other was added.
+// addWindow adds at most undecidedSize hashes and says which of them were new. Where there is no room for one it returns its place: those before it are in, and no other was added.
 func (g *Growing) addWindow(added []bool, hs []uint64) (n int, err error) {
 	clear(added[:len(hs)])
 	var u undecided
@@ -470,9 +397,9 @@ func (g *Growing) addWindow(added []bool, hs []uint64) (n int, err error) {
 // AddHashes adds the keys that have the hashes hs, with the seed of g, in order. It returns how many of them went in: all, or, with an error that wraps ErrFull, those of hs[:n], where hs[n] is a new key for which there is no room. No key
 // behind it was added. hs is only read.
 func (g *Growing) AddHashes(hs []uint64) (n int, err error) {
-	var added [growingWindow]bool
+	var added [undecidedSize]bool
 	for n < len(hs) {
-		part := hs[n:min(len(hs), n+growingWindow)]
+		part := hs[n:min(len(hs), n+undecidedSize)]
 		m, err := g.addWindow(added[:], part)
 		n += m
 		if err != nil {
@@ -487,7 +414,7 @@ func (g *Growing) AddHashes(hs []uint64) (n int, err error) {
 func (g *Growing) AddIfAbsentHashes(added []bool, hs []uint64) (n int, err error) {
 	added = added[:len(hs)]
 	for n < len(hs) {
-		m, err := g.addWindow(added[n:min(len(hs), n+growingWindow)], hs[n:min(len(hs), n+growingWindow)])
+		m, err := g.addWindow(added[n:min(len(hs), n+undecidedSize)], hs[n:min(len(hs), n+undecidedSize)])
 		n += m
 		if err != nil {
 			clear(added[n:])
@@ -499,9 +426,9 @@ func (g *Growing) AddIfAbsentHashes(added []bool, hs []uint64) (n int, err error
 
 // AddKeys adds keys, with AddHashes' result.
 func (g *Growing) AddKeys(keys [][]byte) (n int, err error) {
-	var hs [growingWindow]uint64
+	var hs [undecidedSize]uint64
 	for n < len(keys) {
-		part := keys[n:min(len(keys), n+growingWindow)]
+		part := keys[n:min(len(keys), n+undecidedSize)]
 		g.hasher.hashKeys(hs[:len(part)], part)
 		m, err := g.AddHashes(hs[:len(part)])
 		n += m
@@ -514,9 +441,9 @@ func (g *Growing) AddKeys(keys [][]byte) (n int, err error) {
 
 // AddStrings adds the bytes of strings, with AddHashes' result.
 func (g *Growing) AddStrings(keys []string) (n int, err error) {
-	var hs [growingWindow]uint64
+	var hs [undecidedSize]uint64
 	for n < len(keys) {
-		part := keys[n:min(len(keys), n+growingWindow)]
+		part := keys[n:min(len(keys), n+undecidedSize)]
 		g.hasher.hashStrings(hs[:len(part)], part)
 		m, err := g.AddHashes(hs[:len(part)])
 		n += m
@@ -529,9 +456,9 @@ func (g *Growing) AddStrings(keys []string) (n int, err error) {
 
 // AddUint64s adds the eight little-endian bytes of each key, with AddHashes' result.
 func (g *Growing) AddUint64s(keys []uint64) (n int, err error) {
-	var hs [growingWindow]uint64
+	var hs [undecidedSize]uint64
 	for n < len(keys) {
-		part := keys[n:min(len(keys), n+growingWindow)]
+		part := keys[n:min(len(keys), n+undecidedSize)]
 		g.hasher.hashUint64s(hs[:len(part)], part)
 		m, err := g.AddHashes(hs[:len(part)])
 		n += m
@@ -551,39 +478,15 @@ func (g *Growing) MayContainHashes(dst []bool, hs []uint64) {
 		return
 	}
 	g.layers[last].containsAll(dst, hs)
-	for last > 0 && len(hs) > 0 {
-		n := min(len(hs), kernelPart)
-		g.askOlder(dst[:n], hs[:n])
-		dst, hs = dst[n:], hs[n:]
-	}
-}
-
-// askOlder looks up, in all layers but the newest, those of at most kernelPart hashes for which dst is false.
-func (g *Growing) askOlder(dst []bool, hs []uint64) {
-	var u undecided
-	for next := 0; next < len(hs); {
-		u.n = 0
-		for ; next < len(hs) && u.n < growingWindow; next++ {
-			u.hs[u.n], u.at[u.n] = hs[next], uint16(next)
-			u.n += 1 - int(*(*uint8)(unsafe.Pointer(&dst[next])))
-		}
-		for i := len(g.layers) - 2; i >= 0 && u.n > 0; i-- {
-			if u.ask(&g.layers[i].header) {
-				u.tell(dst)
-				u.dropFound()
-			}
-		}
-		u.tell(dst)
-		u.dropFound()
-	}
+	askRest(dst, hs, last, func(i int) *header { return &g.layers[i].header })
 }
 
 // MayContainKeys sets dst[i] to whether keys[i] may have been added. It panics if len(dst) < len(keys).
 func (g *Growing) MayContainKeys(dst []bool, keys [][]byte) {
 	dst = dst[:len(keys)]
-	var hs [growingWindow]uint64
+	var hs [undecidedSize]uint64
 	for len(keys) > 0 {
-		n := min(len(keys), growingWindow)
+		n := min(len(keys), undecidedSize)
 		g.hasher.hashKeys(hs[:n], keys[:n])
 		g.MayContainHashes(dst, hs[:n])
 		dst, keys = dst[n:], keys[n:]
@@ -593,9 +496,9 @@ func (g *Growing) MayContainKeys(dst []bool, keys [][]byte) {
 // MayContainStrings sets dst[i] to whether the bytes of keys[i] may have been added. It panics if len(dst) < len(keys).
 func (g *Growing) MayContainStrings(dst []bool, keys []string) {
 	dst = dst[:len(keys)]
-	var hs [growingWindow]uint64
+	var hs [undecidedSize]uint64
 	for len(keys) > 0 {
-		n := min(len(keys), growingWindow)
+		n := min(len(keys), undecidedSize)
 		g.hasher.hashStrings(hs[:n], keys[:n])
 		g.MayContainHashes(dst, hs[:n])
 		dst, keys = dst[n:], keys[n:]
@@ -605,9 +508,9 @@ func (g *Growing) MayContainStrings(dst []bool, keys []string) {
 // MayContainUint64s sets dst[i] to whether keys[i], as eight little-endian bytes, may have been added. It panics if len(dst) < len(keys).
 func (g *Growing) MayContainUint64s(dst []bool, keys []uint64) {
 	dst = dst[:len(keys)]
-	var hs [growingWindow]uint64
+	var hs [undecidedSize]uint64
 	for len(keys) > 0 {
-		n := min(len(keys), growingWindow)
+		n := min(len(keys), undecidedSize)
 		g.hasher.hashUint64s(hs[:n], keys[:n])
 		g.MayContainHashes(dst, hs[:n])
 		dst, keys = dst[n:], keys[n:]
@@ -617,9 +520,9 @@ func (g *Growing) MayContainUint64s(dst []bool, keys []uint64) {
 // SelectHashes appends to sel the positions i, in rising order, of those hs[i] that may have been added, and returns the extended slice: a selection vector. It
 // allocates only where the capacity of sel beyond its length is less than len(hs), which must be below 2^32, and may overwrite what there is in that capacity.
 func (g *Growing) SelectHashes(sel []uint32, hs []uint64) []uint32 {
-	var may [growingWindow]bool
-	for base := 0; base < len(hs); base += growingWindow {
-		part := hs[base:min(len(hs), base+growingWindow)]
+	var may [undecidedSize]bool
+	for base := 0; base < len(hs); base += undecidedSize {
+		part := hs[base:min(len(hs), base+undecidedSize)]
 		g.MayContainHashes(may[:], part)
 		sel = appendSelected(sel, may[:len(part)], base, len(hs)-base)
 	}
@@ -628,9 +531,9 @@ func (g *Growing) SelectHashes(sel []uint32, hs []uint64) []uint32 {
 
 // SelectKeys appends to sel the positions of the keys that may have been added, as SelectHashes does.
 func (g *Growing) SelectKeys(sel []uint32, keys [][]byte) []uint32 {
-	var may [growingWindow]bool
-	for base := 0; base < len(keys); base += growingWindow {
-		part := keys[base:min(len(keys), base+growingWindow)]
+	var may [undecidedSize]bool
+	for base := 0; base < len(keys); base += undecidedSize {
+		part := keys[base:min(len(keys), base+undecidedSize)]
 		g.MayContainKeys(may[:], part)
 		sel = appendSelected(sel, may[:len(part)], base, len(keys)-base)
 	}
@@ -639,9 +542,9 @@ func (g *Growing) SelectKeys(sel []uint32, keys [][]byte) []uint32 {
 
 // SelectStrings appends to sel the positions of the keys that may have been added, as SelectHashes does.
 func (g *Growing) SelectStrings(sel []uint32, keys []string) []uint32 {
-	var may [growingWindow]bool
-	for base := 0; base < len(keys); base += growingWindow {
-		part := keys[base:min(len(keys), base+growingWindow)]
+	var may [undecidedSize]bool
+	for base := 0; base < len(keys); base += undecidedSize {
+		part := keys[base:min(len(keys), base+undecidedSize)]
 		g.MayContainStrings(may[:], part)
 		sel = appendSelected(sel, may[:len(part)], base, len(keys)-base)
 	}
@@ -650,9 +553,9 @@ func (g *Growing) SelectStrings(sel []uint32, keys []string) []uint32 {
 
 // SelectUint64s appends to sel the positions of the keys that may have been added, as SelectHashes does.
 func (g *Growing) SelectUint64s(sel []uint32, keys []uint64) []uint32 {
-	var may [growingWindow]bool
-	for base := 0; base < len(keys); base += growingWindow {
-		part := keys[base:min(len(keys), base+growingWindow)]
+	var may [undecidedSize]bool
+	for base := 0; base < len(keys); base += undecidedSize {
+		part := keys[base:min(len(keys), base+undecidedSize)]
 		g.MayContainUint64s(may[:], part)
 		sel = appendSelected(sel, may[:len(part)], base, len(keys)-base)
 	}

@@ -280,7 +280,7 @@ func (g *Growing) Save(path string) error {
 // become makes g the filter that c and layers describe.
 func (g *Growing) become(c growingHeader, layers []layer) {
 	h := g.hasher
-	h.seed, h.flip = c.seed, flipOf(c.seed)
+	h.seed, h.flip, h.kernel = c.seed, flipOf(c.seed), active
 	n := Growing{layers: layers, hasher: h, p: c.p, expansion: int(c.expansion), maxBytes: defaultMaxBytes, budget: g.budget, ownBudget: g.ownBudget}
 	switch {
 	case g.ownBudget:

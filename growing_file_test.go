@@ -180,7 +180,7 @@ func TestGrowingDamage(t *testing.T) {
 					}
 				}
 				step := 1
-				if name == "LoadGrowing" {
+				if name == "LoadGrowing" || testing.Short() {
 					step = 7 // files are slow
 				}
 				damaged := slices.Clone(data)
@@ -297,7 +297,7 @@ func TestGrowingHeaderFields(t *testing.T) {
 						}
 						continue
 					}
-					if field.refuse {
+					if field.refuse || field.name == "capacity" && x > maxKeysPerBlock*binary.LittleEndian.Uint64(data[64:]) {
 						t.Errorf("%s: %s reads it", what, name)
 						continue
 					}
@@ -341,7 +341,8 @@ func TestGrowingLies(t *testing.T) {
 				le.PutUint64(d[64+32*i:], 1<<40)
 			}
 		},
-		"2^58 blocks": func(d []byte) { le.PutUint64(d[64:], 1<<58) },
+		"four layers that do not scale": func(d []byte) { d[10] = growingFixed; le.PutUint32(d[12:], 0) },
+		"2^58 blocks":                   func(d []byte) { le.PutUint64(d[64:], 1<<58) },
 	} {
 		lie2 := slices.Clone(data)
 		lie(lie2)

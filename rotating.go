@@ -274,11 +274,7 @@ func (r *Rotating) MayContainHashes(dst []bool, hs []uint64) {
 	dst = dst[:len(hs)]
 	gens := *r.state.Load()
 	gens[0].f.containsAll(dst, hs)
-	for len(hs) > 0 {
-		n := min(len(hs), kernelPart)
-		askRest(dst[:n], hs[:n], len(gens)-1, func(i int) *header { return &gens[len(gens)-1-i].f.header })
-		dst, hs = dst[n:], hs[n:]
-	}
+	askRest(dst, hs, len(gens)-1, func(i int) *header { return &gens[len(gens)-1-i].f.header })
 }
 
 // MayContainKeys sets dst[i] to whether a generation has keys[i]. It panics if len(dst) < len(keys).

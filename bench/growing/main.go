@@ -81,7 +81,7 @@ func main() {
 	for range *fills {
 		for _, r := range rows {
 			runtime.GC()
-			f, one, _ := r.fresh()
+			_, one, _ := r.fresh()
 			start := time.Now()
 			for _, k := range all {
 				one(k)
@@ -102,8 +102,7 @@ func main() {
 	asked := make([]uint64, sample)
 	may := make([]bool, batch)
 	random := uint64(1)
-	time1 := func(f filter, to *[]float64) {
-		found := 0
+	time1 := func(f filter, to *[]float64) (found int) {
 		start := time.Now()
 		for _, k := range asked {
 			if f.MayContainUint64(k) {
@@ -111,7 +110,7 @@ func main() {
 			}
 		}
 		*to = append(*to, float64(time.Since(start).Nanoseconds())/sample)
-		sink += found
+		return found
 	}
 	timeMany := func(f filter, to *[]float64) {
 		start := time.Now()
@@ -126,13 +125,17 @@ func main() {
 				random++
 				asked[i] = all[mix(random^0x5555)%n]
 			}
-			time1(r.f, &r.hitOne)
+			if found := time1(r.f, &r.hitOne); found != sample {
+				log.Fatalf("%s: %d of %d keys that were added are found", r.name, found, sample)
+			}
 			timeMany(r.f, &r.hitMany)
 			for i := range asked {
 				random++
 				asked[i] = mix(random + 1<<40)
 			}
-			time1(r.f, &r.missOne)
+			if found := time1(r.f, &r.missOne); float64(found) > 2*rate*sample {
+				log.Fatalf("%s: %d of %d absent keys are found", r.name, found, sample)
+			}
 			timeMany(r.f, &r.missMany)
 		}
 	}
@@ -163,8 +166,6 @@ func main() {
 	}
 	check(os.WriteFile(*out, b.Bytes(), 0o666))
 }
-
-var sink int
 
 func report(b *bytes.Buffer, rows []*row, n uint64) {
 	fmt.Fprintf(b, `# Growing filters
