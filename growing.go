@@ -25,7 +25,7 @@ import (
 //
 // Lookups, Info and the other methods that only read may run in parallel with each other. An add, Reset or a read into the Growing may not run in parallel with anything on the same Growing. Where
 // several goroutines add, put a [sync.RWMutex] around it: Lock for adds, which may take as long as the memory of a new layer, RLock for lookups. Where lookups must never wait, take a
-// Concurrent that is planned large enough, and a Live to replace it when it is not. A copy of a Growing shares its layers and must not be added to; [Growing.Clone] makes one that may.
+// [Concurrent] that is planned large enough, and a [Live] to replace it when it is not. A copy of a Growing shares its layers and must not be added to; [Growing.Clone] makes one that may.
 type Growing struct {
 	layers     []layer // the oldest first
 	hasher     Filter  // has the seed, the hash and WithoutHugePages, and no blocks

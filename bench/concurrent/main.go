@@ -93,7 +93,7 @@ const intro = `<!-- Written by go run ./concurrent. Change the command, not this
 # Many goroutines
 
 ` + "`blocked.Concurrent`" + ` beside what one might take instead. Figures are nanoseconds a key: the wall-clock time of a sample over the keys that all goroutines together added, so that a perfect use of two processors
-halves it. The median of the samples comes first, the least in brackets. Hashes are given, keys are random and new; rates are 1%.
+halves it. The median of the samples comes first, the least in brackets. Hashes are given, keys are random and new; rates are 1%, k = 8.
 
     go run ./concurrent        # four minutes (make bench-concurrent)
 
@@ -121,6 +121,16 @@ func mix(x uint64) uint64 {
 	x = (x ^ x>>33) * 0xff51afd7ed558ccd
 	x = (x ^ x>>33) * 0xc4ceb9fe1a85ec53
 	return x ^ x>>33
+}
+
+// eight returns an empty filter for n keys with k = 8, which small filters do not have by themselves.
+func eight(n uint64) *blocked.Filter {
+	g, err := blocked.Plan(n, rate)
+	check(err)
+	g.K = 8
+	f, err := blocked.NewGeometry(g)
+	check(err)
+	return f
 }
 
 var designs = []design{
@@ -333,8 +343,7 @@ func ns(x float64) string {
 
 // measure writes what adds cost, and lookups while another goroutine adds.
 func measure(b *bytes.Buffer, s size, largest bool) {
-	before, err := blocked.New(s.keys, rate)
-	check(err)
+	before := eight(s.keys)
 	before.AddHashes(keys(s.before, 1))
 	half := before // half full, for the lookups
 	if s.before == 0 {
@@ -508,8 +517,7 @@ func (d design) contains(f *blocked.Filter) bool {
 
 // hot writes what adds of the same few keys cost.
 func hot(b *bytes.Buffer, s size) {
-	before, err := blocked.New(s.keys, rate)
-	check(err)
+	before := eight(s.keys)
 	few := keys(1000, 5)
 	hs := make([]uint64, min(s.keys, 1_000_000))
 	for i := range hs {
