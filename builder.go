@@ -51,7 +51,7 @@ func NewBuilder(p float64, opts ...Option) (*Builder, error) {
 	return newBuilder(&Builder{rate: p}, opts)
 }
 
-// NewBuilderBits returns a Builder of filters with the best rate that bitsPerKey bits for each key give, as [PlanBits] sizes them for the number of keys that come. Otherwise it is
+// NewBuilderBits returns a Builder of filters with the best rate that bitsPerKey bits for each key give, as [PlanBits] sizes them for the number of keys that come: at most so many, or at least with [WithRoundUp]. Otherwise it is
 // as NewBuilder; the error is PlanBits'.
 func NewBuilderBits(bitsPerKey float64, opts ...Option) (*Builder, error) {
 	if _, err := PlanBits(1, bitsPerKey); err != nil {
@@ -135,9 +135,12 @@ func (b *Builder) planNow() *planned {
 		return &b.plan
 	}
 	p := planned{valid: true, n: n}
-	if b.rate > 0 {
+	switch {
+	case b.rate > 0:
 		p.g, p.err = Plan(uint64(n), b.rate)
-	} else {
+	case b.opts.roundUp:
+		p.g, p.err = remembered(uint64(n), b.bitsPerKey, planBitsUp, planUp)
+	default:
 		p.g, p.err = PlanBits(uint64(n), b.bitsPerKey)
 	}
 	switch most := b.opts.maxBytes; {
@@ -168,7 +171,7 @@ func bestIn(n, blocks uint64) Geometry {
 }
 
 // Geometry returns the shape of the filter that would be made now; its FalsePositiveRate(Len()) is what to expect of it. The error wraps ErrTooLarge. The first call after an Add takes as long as Plan or
-// PlanBits does, some 50 microseconds.
+// PlanBits does: some 50 microseconds, or nanoseconds for a small number of keys that has been planned for of late.
 func (b *Builder) Geometry() (Geometry, error) {
 	p := b.planNow()
 	if p.err != nil {
