@@ -14,6 +14,27 @@ test: ## The tests of this machine's architecture, about a minute.
 race: ## The same, a little shortened, under the race detector (needs cgo).
 	$(GO) test -race -short ./...
 
+# The modules beside the root's, which need more than it does.
+ENGINES = adapters/pebble adapters/goleveldb examples/lsm bench/engines
+
+.PHONY: engines
+engines: ## The adapters' tests in real databases, and the demo and the benchmark in small. The first time Pebble is compiled: a minute.
+	for module in $(ENGINES); do (cd $$module && $(GO) vet ./... && $(GO) test ./...) || exit 1; done
+	cd adapters/goleveldb && $(GO) test -race -run 'Concurrent|AreFound' .
+	cd examples/lsm && $(GO) run . -smoke
+	cd bench/engines && $(GO) run . -smoke
+
+.PHONY: engines-race engines-cross
+engines-race: ## The adapters under the race detector: compiles Pebble once more, minutes.
+	for module in adapters/pebble adapters/goleveldb; do (cd $$module && $(GO) test -race -timeout 20m ./...) || exit 1; done
+engines-cross: ## The adapters, databases and all, on emulated processors, big-endian ones among them: a quarter of an hour.
+	for arch in 386:i386 arm64:aarch64 s390x:s390x; do for module in adapters/pebble adapters/goleveldb; do \
+		(cd $$module && CGO_ENABLED=0 GOARCH=$${arch%:*} $(GO) test -vet=off -timeout 20m -exec qemu-$${arch#*:}-static ./...) || exit 1; done; done
+
+.PHONY: demo
+demo: ## What a filter spares in a Pebble database, in about a minute.
+	cd examples/lsm && $(GO) run .
+
 .PHONY: long
 long: ## With up to 425 million keys: minutes and a gigabyte.
 	BLOCKED_LONG=1 $(GO) test -timeout 60m -run 'Rates' -v .
@@ -23,6 +44,7 @@ lint:
 	@test -z "$$(gofmt -l .)" || { gofmt -l .; echo 'not formatted with gofmt'; exit 1; }
 	$(GO) run $(STATICCHECK) ./...
 	$(GO) run $(STATICCHECK) -tags purego ./...
+	for module in $(ENGINES); do (cd $$module && $(GO) run $(STATICCHECK) ./...) || exit 1; done
 	$(GO) run $(ACTIONLINT)
 
 .PHONY: cross
@@ -33,13 +55,15 @@ cross: ## Runs the tests on emulated processors: see the script.
 vet-all: ## Builds and vets every GOOS/GOARCH, with and without purego.
 	sh scripts/vet-all.sh
 
-.PHONY: bench bench-quick bench-ratios bench-smoke
+.PHONY: bench bench-quick bench-ratios bench-smoke bench-engines
 bench: ## Everything against every peer, under 30 minutes; writes bench/README.md and its pictures.
 	cd bench && $(GO) run .
 bench-quick: ## A selection, about two minutes, to bench/results/quick.
 	cd bench && $(GO) run . -quick
 bench-ratios: ## Our operations over the least that they can cost; writes bench/RATIOS.md.
 	cd bench && $(GO) run . -ratios
+bench-engines: ## The adapters against the engines' own filters, a minute; writes bench/ENGINES.md.
+	cd bench/engines && $(GO) run .
 bench-smoke: ## Tiny sizes, only to see that the benchmark works.
 	cd bench && $(GO) vet ./... && $(GO) test ./... && $(GO) run . -smoke
 

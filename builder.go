@@ -18,7 +18,8 @@ type Builder struct {
 
 	chunks [][]uint64 // chunks[:at] are full; those from at on are what Reset kept
 	at     int
-	cur    []uint64 // is what chunks[at] has
+	cur    []uint64 // chunks[at]; nil before the first hash
+	n      int      // hashes in cur
 	full   int      // hashes in chunks[:at]
 	last   uint64   // the newest hash
 
@@ -83,14 +84,27 @@ func (b *Builder) AddUint64(key uint64) { b.AddHash(b.hasher.HashUint64(key)) }
 
 // AddHash adds the key that has hash h, with the Builder's seed.
 func (b *Builder) AddHash(h uint64) {
-	if len(b.cur) == cap(b.cur) {
-		b.nextChunk()
+	// What happens most takes no further call.
+	if n := b.n; n < len(b.cur) && h != b.last {
+		b.cur[n] = h
+		b.n = n + 1
+		b.last = h
+		return
 	}
+	b.addHashSlow(h)
+}
+
+// addHashSlow is AddHash where the chunk is full, or where h may be the newest hash.
+func (b *Builder) addHashSlow(h uint64) {
 	if h == b.last && b.Len() > 0 {
 		return
 	}
+	if b.n == len(b.cur) {
+		b.nextChunk()
+	}
 	b.last = h
-	b.cur = append(b.cur, h)
+	b.cur[b.n] = h
+	b.n++
 }
 
 // AddHashes adds the keys that have the hashes hs, with the Builder's seed, in order.
@@ -100,31 +114,30 @@ func (b *Builder) AddHashes(hs []uint64) {
 	}
 }
 
-// nextChunk makes room for more hashes.
+// nextChunk makes room for more hashes, after a full chunk.
 func (b *Builder) nextChunk() {
 	if b.cur != nil {
-		b.chunks[b.at] = b.cur
-		b.full += len(b.cur)
+		b.full += b.n
 		b.at++
 	}
 	if b.at == len(b.chunks) {
 		size := firstChunk
 		if b.at > 0 {
-			size = min(2*cap(b.chunks[b.at-1]), largeChunk)
+			size = min(2*len(b.chunks[b.at-1]), largeChunk)
 		}
-		b.chunks = append(b.chunks, make([]uint64, 0, size))
+		b.chunks = append(b.chunks, make([]uint64, size))
 	}
-	b.cur = b.chunks[b.at][:0]
+	b.cur, b.n = b.chunks[b.at], 0
 }
 
 // Len returns how many keys the filter will be for: those that were added, but for keys equal to the one before.
-func (b *Builder) Len() int { return b.full + len(b.cur) }
+func (b *Builder) Len() int { return b.full + b.n }
 
 // Reset forgets all keys. The memory stays for the next ones.
 func (b *Builder) Reset() {
-	b.at, b.full, b.cur = 0, 0, nil
+	b.at, b.full, b.n, b.cur = 0, 0, 0, nil
 	if len(b.chunks) > 0 {
-		b.cur = b.chunks[0][:0]
+		b.cur = b.chunks[0]
 	}
 }
 
@@ -197,7 +210,7 @@ func (b *Builder) addTo(f *header) {
 	for _, chunk := range b.chunks[:b.at] {
 		f.addAll(chunk)
 	}
-	f.addAll(b.cur)
+	f.addAll(b.cur[:b.n])
 }
 
 // AppendFinish appends the container of the filter, Bytes() of them, to dst and returns the extended slice. The header says how many keys it has. Without keys it is a filter that contains nothing. The blocks

@@ -453,8 +453,8 @@ func TestForeignFilters(t *testing.T) {
 type later struct{ pebble.FilterPolicy }
 
 func (later) Name() string { return "blockedbloom.CompactFilter.v2" }
-func (later) MayContain(_ pebble.FilterType, filter, key []byte) bool {
-	return len(filter) == 0 || mayContain(filter[1:], key)
+func (p later) MayContain(ft pebble.FilterType, filter, key []byte) bool {
+	return len(filter) == 0 || p.FilterPolicy.MayContain(ft, filter[1:], key)
 }
 func (p later) NewWriter(ft pebble.FilterType) pebble.FilterWriter {
 	return laterWriter{p.FilterPolicy.NewWriter(ft)}

@@ -28,7 +28,7 @@
 //
 // DB.Get asks the filters of all levels but the last, where nothing below could be spared; an iterator with UseL6Filters asks there too, in SeekPrefixGE. Keys are what Comparer.Split leaves of them.
 //
-// Pebble's main branch divides the policy interface in three: a policy, a writer, and a decoder for a family of filters. They would be policy, writer and mayContain, with Name as the family.
+// Pebble's main branch divides the policy interface in three: a policy, a writer, and a decoder for a family of filters. They would be policy, writer and the body of MayContain, with Name as the family.
 package pebblefilter
 
 import (
@@ -120,10 +120,6 @@ func (p *policy) String() string { return p.text }
 
 // MayContain implements pebble.FilterPolicy. There is one type of filter.
 func (p *policy) MayContain(_ pebble.FilterType, filter, key []byte) bool {
-	return mayContain(filter, key)
-}
-
-func mayContain(filter, key []byte) bool {
 	may, ok := blocked.MayContainCompact(filter, 0, key)
 	if !ok {
 		corrupt.Add(1)
