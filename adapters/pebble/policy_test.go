@@ -70,7 +70,7 @@ func TestKeysAreFound(t *testing.T) {
 	}
 }
 
-// TestSizeAndRate: as many bits as were asked for and less than two blocks more, at the rate of the plan, and no more than Pebble's own is away from its size.
+// TestSizeAndRate: at least as many bits as were asked for and less than a block more, and the rate of the plan.
 func TestSizeAndRate(t *testing.T) {
 	for _, c := range []struct {
 		p        pebble.FilterPolicy
@@ -133,7 +133,7 @@ func TestForeignBytes(t *testing.T) {
 	for n := range 300 {
 		foreign = append(foreign, make([]byte, n), bytes.Repeat([]byte{0xff}, n), bytes.Repeat([]byte{1}, n))
 	}
-	for i, damage := range []func(trailer []byte){
+	for _, damage := range []func(trailer []byte){
 		func(b []byte) { b[0] = 0 }, func(b []byte) { b[0] = 2 }, // version
 		func(b []byte) { b[1] = 0 }, func(b []byte) { b[1] = 17 }, func(b []byte) { b[1] = 255 }, // k
 		func(b []byte) { b[2] = 0 }, func(b []byte) { b[2] = 2 }, // hash: not by keys
@@ -141,9 +141,6 @@ func TestForeignBytes(t *testing.T) {
 	} {
 		b := bytes.Clone(whole)
 		damage(b[len(b)-8:])
-		if i == 0 && bytes.Equal(b, whole) {
-			t.Fatal("no damage")
-		}
 		foreign = append(foreign, b)
 	}
 	for _, f := range foreign {
