@@ -20,6 +20,29 @@ STRESS ?= 30s
 stress: ## Adds, lookups, growth, rotations and rebuilds all at once, for STRESS each, under the race detector.
 	BLOCKED_STRESS=$(STRESS) $(GO) test -race -count=1 -timeout 60m -v -run '^TestStress' .
 
+# The modules beside the root's, which need more than it does.
+ENGINES = adapters/pebble adapters/goleveldb examples/lsm bench/engines
+
+.PHONY: engines
+engines: ## The adapters' tests in real databases, and the demo and the benchmark in small. The first time Pebble is compiled: a minute.
+	for module in $(ENGINES); do (cd $$module && $(GO) vet ./... && $(GO) test ./...) || exit 1; done
+	cd adapters/goleveldb && $(GO) test -race -run 'Concurrent|AreFound' .
+	cd examples/lsm && $(GO) run . -smoke
+	cd bench/engines && $(GO) run . -smoke
+
+.PHONY: engines-race engines-cross
+engines-race: ## The adapters under the race detector: compiles Pebble once more, minutes.
+	for module in adapters/pebble adapters/goleveldb; do (cd $$module && $(GO) test -race -timeout 20m ./...) || exit 1; done
+engines-cross: ## The adapters, databases and all, on an x86 of 32 bits, on arm64, and on a big-endian processor: some ten minutes.
+	for module in adapters/pebble adapters/goleveldb; do (cd $$module && export CGO_ENABLED=0 && \
+		GOARCH=386 $(GO) test -vet=off ./... && \
+		GOARCH=arm64 $(GO) test -vet=off -timeout 20m -exec qemu-aarch64-static ./... && \
+		GOARCH=s390x $(GO) test -vet=off -timeout 20m -exec qemu-s390x-static ./...) || exit 1; done
+
+.PHONY: demo
+demo: ## What a filter spares in a Pebble database, in about a minute.
+	cd examples/lsm && $(GO) run .
+
 .PHONY: long
 long: ## With up to 425 million keys: minutes and a gigabyte.
 	BLOCKED_LONG=1 $(GO) test -timeout 60m -run 'Rates' -v .
@@ -29,6 +52,7 @@ lint:
 	@test -z "$$(gofmt -l .)" || { gofmt -l .; echo 'not formatted with gofmt'; exit 1; }
 	$(GO) run $(STATICCHECK) ./...
 	$(GO) run $(STATICCHECK) -tags purego ./...
+	for module in $(ENGINES); do (cd $$module && $(GO) run $(STATICCHECK) ./...) || exit 1; done
 	$(GO) run $(ACTIONLINT)
 
 .PHONY: cross
@@ -39,7 +63,7 @@ cross: ## Runs the tests on emulated processors: see the script.
 vet-all: ## Builds and vets every GOOS/GOARCH, with and without purego.
 	sh scripts/vet-all.sh
 
-.PHONY: bench bench-quick bench-ratios bench-concurrent bench-growing bench-smoke
+.PHONY: bench bench-quick bench-ratios bench-concurrent bench-growing bench-engines bench-smoke
 bench: ## Everything against every peer, under 30 minutes; writes bench/README.md and its pictures.
 	cd bench && $(GO) run .
 bench-quick: ## A selection, about two minutes, to bench/results/quick.
@@ -50,6 +74,8 @@ bench-concurrent: ## Many goroutines, four minutes; writes bench/CONCURRENT.md.
 	cd bench && $(GO) run ./concurrent
 bench-growing: ## A filter that grows from a thousand keys to ten million; writes bench/GROWING.md.
 	cd bench && $(GO) run ./growing
+bench-engines: ## The adapters against the engines' own filters, a minute; writes bench/ENGINES.md.
+	cd bench/engines && $(GO) run .
 bench-smoke: ## Tiny sizes, only to see that the benchmarks work.
 	cd bench && $(GO) vet ./... && $(GO) test ./... && $(GO) run . -smoke
 	cd bench && $(GO) run ./concurrent -smoke -o - && $(GO) run ./growing -keys 100000 -fills 1 -rounds 1 -o -

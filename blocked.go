@@ -85,6 +85,7 @@ type options struct {
 	expansion  int  // WithExpansion
 	expands    bool // expansion was asked for
 	nonScaling bool // WithNonScaling
+	roundUp    bool // WithRoundUp
 }
 
 // An Option changes what New, NewGeometry, NewBuilder, NewBuilderBits or NewGrowing makes.
@@ -109,6 +110,10 @@ func WithCallerHash() Option { return func(o *options) { o.callerHash = true } }
 // WithoutHugePages leaves the choice of pages to the system. Otherwise a filter of 4 MiB and more asks Linux to back it by huge pages (madvise), which makes lookups that miss the caches
 // a good deal faster and can make a filter resident in steps of 2 MiB. It is ordinary memory of the Go heap all the same.
 func WithoutHugePages() Option { return func(o *options) { o.small = true } }
+
+// WithRoundUp makes a Builder of [NewBuilderBits] spend at least its bits on a key where it else spends at most so many: the number of blocks is rounded up. In filters of a few dozen keys a block
+// is much of the filter: 80 keys at 10 bits are one block else, 6.4 bits a key, and two with it, 12.8. It does not change what other functions make.
+func WithRoundUp() Option { return func(o *options) { o.roundUp = true } }
 
 // defaultMaxBytes makes a slip of a zero an error instead of the end of the process.
 const defaultMaxBytes = 64 << 30

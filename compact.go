@@ -87,3 +87,25 @@ func compactError(data []byte) error {
 	}
 	return fmt.Errorf("blocked: %w: k = %d, must be 1 to 16", ErrCorrupt, t[1])
 }
+
+// MayContainCompact looks up key in the filter whose compact form data is: OpenCompactUnverified and MayContain in one, a quarter faster than the two, for storage that has the filter's bytes at
+// hand anew for each lookup. ok reports whether data has the shape of a compact filter that knows keys (one made WithCallerHash does not); where it has not, may is true. Damage is seen as
+// far as OpenCompactUnverified sees it. It does not allocate. Any number of goroutines may call it at once.
+func MayContainCompact(data []byte, seed uint64, key []byte) (may, ok bool) {
+	n := len(data) - trailerBytes
+	if n < blockBytes || n%blockBytes != 0 {
+		return true, false
+	}
+	t := binary.LittleEndian.Uint32(data[n:])
+	k := uint8(t >> 8)
+	if t&^(0x1f<<8) != formatVersion|hashXXH3<<16 || k-1 >= 16 {
+		return true, false
+	}
+	h := xxh3.HashSeed(key, seed)
+	var f header
+	View{unsafe.Pointer(unsafe.SliceData(data)), uint64(n) / blockBytes, seed, traitsOf(k, hashXXH3, active)}.header(&f)
+	if raceEnabled {
+		f.raceBlock(h, raceRead)
+	}
+	return contains(&f, h), true
+}

@@ -3,6 +3,7 @@ package blocked
 import (
 	"bytes"
 	"errors"
+	"math/rand/v2"
 	"slices"
 	"testing"
 )
@@ -89,5 +90,72 @@ func TestCompactAppends(t *testing.T) {
 	}
 	if &out[0] != &dst[0] {
 		t.Error("the memory that was there was not used")
+	}
+}
+
+// TestMayContainCompact holds it against a view of the same bytes, at every offset, and against OpenCompactUnverified where the bytes are no filter.
+func TestMayContainCompact(t *testing.T) {
+	eachKernel(t, func(t *testing.T) {
+		r := rand.New(rand.NewPCG(51, 52))
+		for offset := range 64 {
+			for _, k := range []int{1, 2, 7, 8, 9, 13, 16} {
+				f := newFilter(Geometry{5, k}, r.Uint64()>>(64*(offset&1)), false)
+				for i := range 100 {
+					f.Add(goldenKey(i))
+				}
+				compact, err := f.AppendCompact(nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				data, check := fenced(len(compact), offset)
+				copy(data, compact)
+				for i := range 400 {
+					key := goldenKey(i)
+					if may, ok := MayContainCompact(data, f.Seed(), key); !ok || may != f.MayContain(key) || !may && i < 100 {
+						t.Fatalf("k = %d, offset %d: key-%d: %v, %v", k, offset, i, may, ok)
+					}
+				}
+				if err := check(); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+	})
+}
+
+func TestMayContainCompactDamage(t *testing.T) {
+	for _, g := range goldenFiles {
+		whole := g.compact(t)
+		try := func(what string, n int, data []byte) {
+			t.Helper()
+			v, err := OpenCompactUnverified(data, g.seed)
+			may, ok := MayContainCompact(data, g.seed, goldenKey(1000))
+			if want := err == nil && !v.CallerHash(); ok != want || may != v.MayContain(goldenKey(1000)) || !ok && !may {
+				t.Errorf("%s: %s %d: %v, %v; %v", g.name, what, n, may, ok, err)
+			}
+		}
+		try("whole", 0, whole)
+		try("nil", 0, nil)
+		for n := range whole {
+			try("cut to", n, whole[:n])
+			try("cut before", n, whole[n:])
+		}
+		for at := len(whole) - trailerBytes; at < len(whole); at++ {
+			for x := range 256 {
+				damaged := slices.Clone(whole)
+				damaged[at] = byte(x)
+				try("changed trailer", at<<8|x, damaged)
+			}
+		}
+		for n := range 200 {
+			try("ones", n, bytes.Repeat([]byte{0xff}, n))
+			try("zeros", n, make([]byte, n))
+		}
+		if n := testing.AllocsPerRun(100, func() {
+			MayContainCompact(whole, g.seed, whole[:20])
+			MayContainCompact(whole[1:], g.seed, whole[:20])
+		}); n > 0 && !raceEnabled {
+			t.Errorf("%v allocations", n)
+		}
 	}
 }

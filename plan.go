@@ -95,8 +95,11 @@ var minRate = sync.OnceValue(func() float64 {
 //
 // n is 0 to what fits into MaxBlocks, 5.6e14 over the bits a key; 0 is planned as 1. p is MinRate to below 1, as a fraction: 0.01 for 1%. Otherwise the error wraps ErrParameter,
 // with ErrUnreachable for a positive p below MinRate, or ErrTooLarge where more than MaxBlocks would be needed. Plan allocates no filter; it takes a few
-// milliseconds the first time and some tens to hundreds of microseconds then, the more the lower p is.
-func Plan(n uint64, p float64) (Geometry, error) {
+// milliseconds the first time and some tens to hundreds of microseconds then, the more the lower p is. The last plans for up to 8192 keys are remembered, some hundreds for the whole
+// process, and cost some nanoseconds when they are asked for again.
+func Plan(n uint64, p float64) (Geometry, error) { return remembered(n, p, planRate, planFor) }
+
+func planFor(n uint64, p float64) (Geometry, error) {
 	if math.IsNaN(p) || p <= 0 || p >= 1 {
 		return Geometry{}, fmt.Errorf("blocked: %w: p = %v, must be at least %.3g and below 1", ErrParameter, p, MinRate())
 	}
@@ -163,14 +166,28 @@ func leastBlocks(k int, n, p float64, below uint64) (uint64, bool) {
 // least one block.
 //
 // n is 0 to 5.6e14 over bitsPerKey, with 0 planned as 1; bitsPerKey is above 0 and at most 65536. Otherwise the error wraps ErrParameter, or ErrTooLarge where more than
-// MaxBlocks would be needed. PlanBits allocates no filter; it takes a few milliseconds the first time and some tens of microseconds then.
+// MaxBlocks would be needed. PlanBits allocates no filter; it takes a few milliseconds the first time and some tens of microseconds then, or nanoseconds where it
+// remembers, as Plan does.
 func PlanBits(n uint64, bitsPerKey float64) (Geometry, error) {
+	return remembered(n, bitsPerKey, planBitsDown, planDown)
+}
+
+func planDown(n uint64, bitsPerKey float64) (Geometry, error) {
+	return planBits(n, bitsPerKey, math.Floor)
+}
+
+func planUp(n uint64, bitsPerKey float64) (Geometry, error) {
+	return planBits(n, bitsPerKey, math.Ceil)
+}
+
+// planBits is PlanBits with the number of blocks rounded by round.
+func planBits(n uint64, bitsPerKey float64, round func(float64) float64) (Geometry, error) {
 	const most = 65536
 	if math.IsNaN(bitsPerKey) || bitsPerKey <= 0 || bitsPerKey > most {
 		return Geometry{}, fmt.Errorf("blocked: %w: bitsPerKey = %v, must be above 0 and at most %d", ErrParameter, bitsPerKey, most)
 	}
 	keys := float64(max(n, 1))
-	blocks := max(1, math.Floor(keys*bitsPerKey/blockBits))
+	blocks := max(1, round(keys*bitsPerKey/blockBits))
 	if blocks > MaxBlocks {
 		return Geometry{}, fmt.Errorf("blocked: %w: n = %d at %v bits a key is more than %d blocks of 64 bytes", ErrTooLarge, n, bitsPerKey, uint64(MaxBlocks))
 	}
