@@ -96,6 +96,7 @@ func (c *Concurrent) letGo(i, was, more uint64) {
 
 // addSharedGo is addShared in Go, for the kernels that have none of their own, and for all of them where a block is held or lane 0 is full.
 //
+//lint:ignore U1000 the assembly calls it
 //go:norace
 func addSharedGo(c *Concurrent, h uint64) (added bool) {
 	f := &c.f.header

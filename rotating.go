@@ -59,7 +59,7 @@ func NewRotating(n uint64, p float64, generations int, opts ...Option) (*Rotatin
 		_, err := Plan(n, p)
 		return nil, err
 	}
-	g, err := Plan(n, p/float64(generations))
+	g, err := planNew(max(n, 1), p/float64(generations)) // what counts are keys that are new to a generation
 	if err != nil {
 		return nil, fmt.Errorf("%w (p/generations, p = %v, generations = %d)", err, p, generations)
 	}

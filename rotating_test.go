@@ -79,9 +79,9 @@ func TestRotatingModel(t *testing.T) {
 				r := mustRotating(t, uint64(c.n), 1e-6, c.generations, WithSeed(4))
 				m := newRotatingModel(c.n, c.generations)
 				rnd := rand.New(rand.NewPCG(uint64(c.n), 2))
-				rounds := 40
+				rounds := 12
 				if testing.Short() {
-					rounds = 8
+					rounds = 3
 				}
 				space := uint64(2 * c.n * c.generations)
 				for range rounds {
@@ -175,7 +175,10 @@ func TestRotatingNew(t *testing.T) {
 	if _, err := NewRotating(1<<62, 0.01, 4); !errors.Is(err, ErrTooLarge) {
 		t.Error(err)
 	}
-	g, _ := Plan(1000, 0.01/4)
+	g := mustRotating(t, 1000, 0.01, 4).Info().Geometry
+	if least, _ := Plan(1000, 0.01/4); g.Blocks < least.Blocks {
+		t.Errorf("a generation has %v", g)
+	}
 	if _, err := NewRotating(1000, 0.01, 4, WithMaxBytes(4*g.Bytes()-1)); !errors.Is(err, ErrTooLarge) {
 		t.Error(err)
 	}

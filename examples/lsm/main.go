@@ -61,7 +61,9 @@ func main() {
 
 func run(ctx context.Context, c config) (err error) {
 	start := time.Now()
+	tree := c.src
 	if c.src == "" {
+		tree = "GOROOT/src"
 		if c.src, err = goSource(ctx); err != nil {
 			return err
 		}
@@ -77,7 +79,7 @@ func run(ctx context.Context, c config) (err error) {
 	if min(len(stored), len(held)) < 1000 {
 		return fmt.Errorf("%s has %d distinct lines of Go, too few to show anything", c.src, len(lines))
 	}
-	fmt.Printf("%d distinct lines of %s: %d stored, %d held back. %d bits a key.\n", len(lines), c.src, len(stored), len(held), c.bits)
+	fmt.Printf("%d distinct lines of %s: %d stored, %d held back. %d bits a key.\n", len(lines), tree, len(stored), len(held), c.bits)
 
 	dir, err := os.MkdirTemp(c.dir, "blocked-lsm-")
 	if err != nil {
