@@ -125,15 +125,16 @@ func (c *Concurrent) missing(i uint64, x *[8]uint64) (missing uint64) {
 	return missing | nativeLane(x[0])&^was
 }
 
-// certainly reports whether all probes of h are set, and none of them only for a moment, as a lookup in a block that is held can find them.
+// certainly reports whether all probes of h are set, none of them only while a block is held, as a lookup can find them. It waits for a block that is held.
 //
 //go:norace
 func (c *Concurrent) certainly(h uint64) bool {
 	if !contains(&c.f.header, h) {
 		return false
 	}
+	// The lookup may have met a holder's lane 0. The other lanes are as they were found, or have more.
 	m := c.f.masks(h)
-	return c.missing(blockIndex(h, c.f.blocks), &m) == 0
+	return nativeLane(m[0])&^c.settled(blockIndex(h, c.f.blocks)) == 0
 }
 
 // or sets the bits x, in the lanes' order, in block number i and reports whether one was missing.

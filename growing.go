@@ -83,7 +83,7 @@ func (o *options) fixedSize() error {
 //
 // # Rates
 //
-// Layer i, from 0 on, has the share 2/((i+2)(i+3)) of the rate p: a third, a sixth, a tenth, a fifteenth and so on, 2/(L+2) being left after L layers. Halving, which Redis does, gives 1/2, 1/4, 1/8: it takes up to 9%
+// Layer i, from 0 on, has the share 2/((i+2)(i+3)) of the rate p: a third, a sixth, a tenth, a fifteenth and so on, 2/(L+2) being left after L layers. Halving, which Redis does, gives 1/2, 1/4, 1/8: it takes up to 8%
 // less memory than this for one to four layers, and more from five on (six for x = 1): a third more at ten layers and 1.7 times as much at fourteen, for p = 1% and x = 2. A filter that never grows
 // has about a quarter more memory than a [Filter] of rate p. Below MinRate no layer is made: from where the series falls below, layers have MinRate as long as p allows it, and then
 // the filter is full. For p = 1% that is after some 2500 layers, for 0.1% after some 800.
@@ -183,8 +183,17 @@ func planNew(n uint64, p float64) (Geometry, error) {
 	return Plan(uint64(math.Ceil(float64(n)/(1-whileFilling(shape, n, p)))), p)
 }
 
-// whileFilling returns the mean false positive rate of a filter that comes to have n keys and then rate p, by Simpson's rule: as the rate grows with about the k-th power of the keys, that is too much rather than too little.
+// whileFilling returns the mean false positive rate of a filter that comes to have n keys and then rate p, by Simpson's rule: as the rate grows with about the k-th power of the keys, that is too much rather than too little. Where p is
+// so high that the rate levels off, it is a sum of the rates at the upper ends of many steps, which is too much as well.
 func whileFilling(shape Geometry, n uint64, p float64) float64 {
+	if p > 0.5 {
+		const steps = 32
+		sum := p
+		for i := uint64(1); i < steps; i++ {
+			sum += shape.FalsePositiveRate(n/steps*i + n%steps*i/steps)
+		}
+		return sum / steps
+	}
 	return (float64(4*shape.FalsePositiveRate(n/2)) + p) / 6
 }
 

@@ -146,7 +146,10 @@ func (c *growingHeader) checkTable(h *[headerBytes]byte, table []byte) (size uin
 		case e.items > e.capacity:
 			return 0, fmt.Errorf("blocked: %w: layer %d: items = %d, must be at most its capacity, %d", ErrCorrupt, i, e.items, e.capacity)
 		}
-		size += e.size() // at most 2^20 times 2^47
+		// 2^20 layers of 2^46 bytes would be more than a uint64 counts.
+		if size += e.size(); size > platformBytes {
+			return 0, fmt.Errorf("blocked: %w: the first %d layers of %d have %d bytes, the platform's maximum is %d", ErrTooLarge, i+1, c.layers, size, platformBytes)
+		}
 	}
 	return size, nil
 }
@@ -288,7 +291,7 @@ func (g *Growing) become(c growingHeader, layers []layer) {
 	default:
 		n.budget = c.maxBytes != 0
 		if n.budget {
-			n.maxBytes = c.maxBytes
+			n.maxBytes = min(c.maxBytes, defaultMaxBytes) // a file may ask for less than a process gives by itself, and not for more
 		}
 	}
 	for i := range layers {
@@ -313,7 +316,7 @@ func (g *Growing) checkFor(c growingHeader, bytes uint64) error {
 	return nil
 }
 
-// UnmarshalBinary makes g the filter whose container data is, and keeps no reference to data nor to what g had. Rate, expansion and seed are then those of data, and so is WithMaxBytes where g was not made with
+// UnmarshalBinary makes g the filter whose container data is, and keeps no reference to data nor to what g had. Rate, expansion and seed are then those of data, and so is WithMaxBytes, up to its default, where g was not made with
 // it. How large the next layer is follows from data too: give a Growing that reads bytes from outside a WithMaxBytes.
 //
 // The error wraps ErrCorrupt where data is no container of a Growing, is damaged, or has bytes before or after it; ErrVersion where it is of a later version; ErrMismatch where its hash is the

@@ -368,6 +368,50 @@ func TestGrowingLies(t *testing.T) {
 	}
 }
 
+// TestGrowingSizesOverflow: layers whose sizes add up to more than a uint64 counts, in a file that is whole as far as its checksums go.
+func TestGrowingSizesOverflow(t *testing.T) {
+	const layers = 1 << 18 // of 2^46 bytes and 64: 2^64 + 2^24
+	le := binary.LittleEndian
+	var h, layer [headerBytes]byte
+	growingHeader{hash: hashXXH3, expansion: 2, layers: layers, p: 0.01}.put(&h)
+	containerHeader{blocks: MaxBlocks, k: 8, hash: hashXXH3}.put(&layer, nil)
+	data := append(h[:], make([]byte, tableBytes(layers))...)
+	for i := range layers {
+		e := data[headerBytes+growingEntry*i:]
+		le.PutUint64(e, MaxBlocks)
+		le.PutUint64(e[8:], 1)
+		copy(e[24:32], layer[56:])
+	}
+	le.PutUint64(data[len(data)-8:], xxh3.Hash(data[:len(data)-8]))
+	for range layers {
+		data = append(data, layer[:]...)
+	}
+	g := mustGrow(t, 10, 0.01)
+	if err := g.UnmarshalBinary(data); !errors.Is(err, ErrTooLarge) {
+		t.Errorf("UnmarshalBinary: %v", err)
+	}
+	if _, err := g.ReadFrom(bytes.NewReader(data)); !errors.Is(err, ErrTooLarge) {
+		t.Errorf("ReadFrom: %v", err)
+	}
+}
+
+// TestGrowingBudgetOfFile: a file that asks for more bytes than a process gives by itself does not get them.
+func TestGrowingBudgetOfFile(t *testing.T) {
+	g := mustGrow(t, 1000, 0.01, WithMaxBytes(1<<62))
+	data, err := g.MarshalBinary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var back Growing
+	if err := back.UnmarshalBinary(data); err != nil || back.maxBytes != defaultMaxBytes {
+		t.Errorf("%v, %d", err, back.maxBytes)
+	}
+	own := mustGrow(t, 1000, 0.01, WithMaxBytes(1<<61))
+	if err := own.UnmarshalBinary(data); err != nil || own.maxBytes != 1<<61 {
+		t.Errorf("%v, %d", err, own.maxBytes)
+	}
+}
+
 // TestGrowingEncodings sends growing filters through every encoding and continues them afterwards as if nothing had been.
 func TestGrowingEncodings(t *testing.T) {
 	r := rand.New(rand.NewPCG(41, 42))

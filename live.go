@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"sync/atomic"
 	"time"
 )
@@ -21,11 +22,13 @@ import (
 //   - Store first, then Add, and the write is acknowledged when both are done: a Rebuild loses nothing. A lookup that comes between the two reports the key absent, which is true of what has been acknowledged, but
 //     not of what the store has.
 //   - Add first, then the store: no lookup reports absent what the store has, but a Rebuild that begins after the Add and reads the store before the write misses the key: lost, from the swap on.
-//   - Add, then the store, then Add again: neither. The second Add costs a lookup where no Rebuild has begun in between. Where the store's write fails, the key stays in the filter until
-//     the next Rebuild, as a false positive.
+//   - Add, then the store, then Add again: no Rebuild loses the key for good. Lookups report absent what the store has only where a Rebuild has ended between the store's write and the second Add, until that has returned. The second Add
+//     costs a lookup where no Rebuild has begun in between. Where the store's write fails, the key stays in the filter until the next Rebuild, as a false positive.
 //
 // What Rebuild reads must have every write that had been done when its fill function was called: a snapshot taken before that, or a replica that lags behind, misses keys that were added in the meantime. A delete needs no
 // step at the filter: the key stays, as a false positive, until the next Rebuild.
+//
+// The zero Live is of no use: its methods panic.
 type Live struct {
 	state      atomic.Pointer[liveState]
 	opts       []Option
@@ -47,8 +50,9 @@ type liveFilter struct {
 	n     uint64
 	p     float64
 	began time.Time
-	since time.Time // in use; set before it is
-	adds  shardedCounter
+	since time.Time      // in use; set before it is
+	adds  shardedCounter // since it is in use
+	only  shardedCounter // before, where there was no other
 }
 
 // shardedCounter counts without passing one cache line among all processors.
@@ -75,7 +79,8 @@ func NewLive(opts ...Option) (*Live, error) {
 	if err := o.fixedSize(); err != nil {
 		return nil, err
 	}
-	l := &Live{opts: opts, hasher: Filter{seed: o.seed, flip: flipOf(o.seed), callerHash: o.callerHash}}
+	l := &Live{opts: slices.Clone(opts), // the caller's may change
+		hasher: Filter{seed: o.seed, flip: flipOf(o.seed), callerHash: o.callerHash}}
 	l.state.Store(&liveState{})
 	return l, nil
 }
@@ -87,7 +92,19 @@ func NewLive(opts ...Option) (*Live, error) {
 // long. The error wraps ErrBusy where another Rebuild or Restore is under way, and otherwise is that of [New].
 //
 // While it runs there is memory for both filters, and adds cost twice as much.
+//
+// For a Live WithCallerHash it is an error that wraps ErrMismatch: see [Live.RebuildHashes].
 func (l *Live) Rebuild(ctx context.Context, n uint64, p float64, fill func(add func(key []byte)) error) error {
+	if l.hasher.callerHash {
+		return fmt.Errorf("blocked: %w: the hash is the caller's own (WithCallerHash), and Rebuild hashes keys with XXH3-64; RebuildHashes takes hashes", ErrMismatch)
+	}
+	return l.RebuildHashes(ctx, n, p, func(add func(h uint64)) error {
+		return fill(func(key []byte) { add(l.Hash(key)) })
+	})
+}
+
+// RebuildHashes is Rebuild for keys that are known by their hashes, with the seed of l or of the caller's own making.
+func (l *Live) RebuildHashes(ctx context.Context, n uint64, p float64, fill func(add func(h uint64)) error) error {
 	if err := l.begin(); err != nil {
 		return err
 	}
@@ -122,7 +139,7 @@ func (l *Live) use(f *liveFilter) {
 }
 
 // rebuild returns a filled successor, to which adds go until the state changes. Where there is none the state is as before.
-func (l *Live) rebuild(ctx context.Context, n uint64, p float64, fill func(add func(key []byte)) error) (next *liveFilter, err error) {
+func (l *Live) rebuild(ctx context.Context, n uint64, p float64, fill func(add func(h uint64)) error) (_ *liveFilter, err error) {
 	if ctx.Err() != nil {
 		return nil, fmt.Errorf("blocked: rebuilding a filter: %w", context.Cause(ctx))
 	}
@@ -130,7 +147,7 @@ func (l *Live) rebuild(ctx context.Context, n uint64, p float64, fill func(add f
 	if err != nil {
 		return nil, err
 	}
-	next = &liveFilter{n: n, p: p, began: time.Now()}
+	next := &liveFilter{n: n, p: p, began: time.Now()}
 	next.take(f)
 	now := l.state.Load().now
 	l.state.Store(&liveState{now: now, next: next}) // before fill reads the store: an add that has not seen this has ended before, and its key is in the store
@@ -140,17 +157,18 @@ func (l *Live) rebuild(ctx context.Context, n uint64, p float64, fill func(add f
 		ended.Store(true)
 		if !filled { // after a panic as well
 			l.state.Store(&liveState{now: now})
+			l.failedAdds.Add(next.only.sum())
 			if err == nil {
 				l.failed(fmt.Errorf("blocked: rebuilding a filter: the fill function did not return"))
 			}
 		}
 	}()
-	err = fill(func(key []byte) {
+	err = fill(func(h uint64) {
 		if ended.Load() {
 			l.failedAdds.Add(1)
 			return
 		}
-		next.Add(key)
+		next.AddHash(h)
 	})
 	if err == nil && ctx.Err() != nil {
 		err = context.Cause(ctx)
@@ -165,10 +183,13 @@ func (l *Live) rebuild(ctx context.Context, n uint64, p float64, fill func(add f
 // Restore makes f, which was planned for n keys at rate p, the filter in use: what Save wrote when the service ended, say, where nothing has been added to the store since. It takes f's memory over; f is a zero Filter afterwards. Keys that were
 // added to l before are in it only if f has them.
 //
-// The error wraps ErrParameter for a zero Filter, ErrMismatch where the seed or the hash is not that of l, and ErrBusy where a Rebuild is under way. f and l are as before then.
+// The error wraps ErrParameter for a zero Filter or a p that is not above 0 and below 1, ErrMismatch where the seed or the hash is not that of l, and ErrBusy where a Rebuild is under way. f and l are as before then.
 func (l *Live) Restore(f *Filter, n uint64, p float64) error {
 	if err := f.zeroError(); err != nil {
 		return err
+	}
+	if !(p > 0 && p < 1) {
+		return fmt.Errorf("blocked: %w: p = %v, must be above 0 and below 1", ErrParameter, p)
 	}
 	if f.seed != l.hasher.seed {
 		return fmt.Errorf("blocked: %w: seed = %#x, must be %#x", ErrMismatch, f.seed, l.hasher.seed)
@@ -200,7 +221,7 @@ func (l *Live) HashString(key string) uint64 { return l.hasher.HashString(key) }
 // HashUint64 returns the hash of a uint64's eight little-endian bytes.
 func (l *Live) HashUint64(key uint64) uint64 { return l.hasher.HashUint64(key) }
 
-// Add adds key to the filter in use and, during a Rebuild, to its successor. It costs what Concurrent's does for each. Where there is neither it does nothing and counts as failed: the first Rebuild
+// Add adds key to the filter in use and, during a Rebuild, to its successor. It costs what Concurrent's does for each, and a count of the keys that are new: about half as much again. Where there is neither it does nothing and counts as failed: the first Rebuild
 // finds the key in the store.
 func (l *Live) Add(key []byte) { l.AddIfAbsentHash(l.Hash(key)) }
 
@@ -213,8 +234,8 @@ func (l *Live) AddUint64(key uint64) { l.AddIfAbsentHash(l.HashUint64(key)) }
 // AddHash adds the key that has hash h, with the filter's seed.
 func (l *Live) AddHash(h uint64) { l.AddIfAbsentHash(h) }
 
-// AddIfAbsent adds key as Add does and reports whether it was new to the filter in use: certainly not there before, and no other goroutine is told so of this key. Where the filter is swapped during the calls for one key, it can be that
-// none is told. Where there is no filter yet it reports false.
+// AddIfAbsent adds key as Add does and reports whether it was new to the filter in use: certainly not there before, and no other goroutine is told so of this key, where the store had it before the call, so that a Rebuild does not make it new once
+// more. Where the filter is swapped during the calls for one key, it can be that none is told. Where there is no filter yet it reports false.
 func (l *Live) AddIfAbsent(key []byte) (added bool) { return l.AddIfAbsentHash(l.Hash(key)) }
 
 // AddIfAbsentString is AddIfAbsent for the bytes of a string.
@@ -235,8 +256,12 @@ func (l *Live) AddIfAbsentHash(h uint64) (added bool) {
 	added = s.now != nil && s.now.AddIfAbsentHash(h)
 	if now := l.state.Load(); now != s {
 		added = l.addAgain(s, now, h, toNext, added)
-	} else if s.now == nil && s.next == nil {
-		l.failedAdds.Add(1)
+	} else if s.now == nil {
+		if s.next == nil {
+			l.failedAdds.Add(1)
+		} else {
+			s.next.only.count(h)
+		}
 	}
 	if added {
 		l.state.Load().now.adds.count(h)
@@ -455,7 +480,7 @@ type Health struct {
 
 	Planned    uint64 // keys that the filter in use was planned for
 	Adds       uint64 // since the last Rebuild, of keys that were new to it
-	FailedAdds uint64 // that no filter took: those before the first Rebuild began, and those by a Rebuild's add after its end
+	FailedAdds uint64 // that no filter in use took: before the first Rebuild that succeeded, but for those during it, and by a Rebuild's add after its end
 
 	Geometry    Geometry // of the filter in use
 	Cardinality uint64   // its estimated number of different keys

@@ -254,8 +254,72 @@ func TestLiveErrors(t *testing.T) {
 	if err := l.Restore(&Filter{}, 10, 0.01); !errors.Is(err, ErrParameter) {
 		t.Error(err)
 	}
+	for _, p := range []float64{0, 1, math.NaN()} {
+		if err := l.Restore(mustNew(t, 10, 0.01, WithSeed(3)), 10, p); !errors.Is(err, ErrParameter) {
+			t.Errorf("p = %v: %v", p, err)
+		}
+	}
 	if l.Health().Built || !l.MayContainString("anything") {
 		t.Error("a filter is in use after errors")
+	}
+}
+
+// TestLiveHashes: hashes of the caller's own making, from the first Rebuild to a file.
+func TestLiveHashes(t *testing.T) {
+	l := mustLive(t, WithCallerHash())
+	if err := l.Rebuild(context.Background(), 100, 1e-6, fillWith(1)); !errors.Is(err, ErrMismatch) || !l.MayContainHash(77) {
+		t.Fatal(err)
+	}
+	if err := l.RebuildHashes(context.Background(), 100, 1e-6, func(add func(h uint64)) error {
+		for h := range uint64(50) {
+			add(mul1 * h)
+		}
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	for h := range uint64(50) {
+		if !l.MayContainHash(mul1 * h) {
+			t.Fatalf("hash %d is absent", h)
+		}
+	}
+	if h := uint64(51); l.MayContainHash(mul1*h) || !l.Snapshot().callerHash {
+		t.Error("a hash that was not added is found, or the snapshot's hash is XXH3-64")
+	}
+}
+
+// TestLiveOptions: what the caller does with its options later is of no account.
+func TestLiveOptions(t *testing.T) {
+	opts := []Option{WithSeed(1)}
+	l := mustLive(t, opts...)
+	opts[0] = WithSeed(2)
+	mustRebuild(t, l, 100, 1e-6, 5)
+	if !l.MayContainUint64(5) {
+		t.Error("the filter has another seed than the lookups")
+	}
+}
+
+// TestLiveFailedFirst: keys that only a first Rebuild which failed had taken count as failed.
+func TestLiveFailedFirst(t *testing.T) {
+	l := mustLive(t)
+	errFill := errors.New("store")
+	if err := l.Rebuild(context.Background(), 100, 1e-6, func(func(key []byte)) error {
+		l.AddUint64(1)
+		return errFill
+	}); !errors.Is(err, errFill) {
+		t.Fatal(err)
+	}
+	if h := l.Health(); h.FailedAdds != 1 || h.Adds != 0 {
+		t.Errorf("%+v", h)
+	}
+	if err := l.Rebuild(context.Background(), 100, 1e-6, func(func(key []byte)) error {
+		l.AddUint64(2)
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if h := l.Health(); h.FailedAdds != 1 || !l.MayContainUint64(2) || l.MayContainUint64(1) {
+		t.Errorf("%+v", h)
 	}
 }
 
@@ -313,6 +377,21 @@ func TestLiveOrders(t *testing.T) {
 	}
 	l.AddUint64(7) // the second Add
 	if !l.MayContainUint64(7) {
+		t.Error("the key is absent after the second Add")
+	}
+	// Add, store, Add: a Rebuild that ends between the last two, and has read the store before, leaves a gap until the second Add.
+	l.AddUint64(9)
+	if err := l.Rebuild(context.Background(), 100, 1e-6, func(add func(key []byte)) error {
+		err := fillWith(store...)(add)
+		store = append(store, 9)
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if l.MayContainUint64(9) {
+		t.Error("the key was found in the gap")
+	}
+	if l.AddUint64(9); !l.MayContainUint64(9) {
 		t.Error("the key is absent after the second Add")
 	}
 	// Store first: a lookup between the two misses it, a Rebuild does not.

@@ -2,6 +2,7 @@ package blocked
 
 import (
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"unsafe"
@@ -10,12 +11,14 @@ import (
 // Rotating remembers the keys of the recent past: for a cache that takes an object on its second request, or for dropping duplicates within a window. It has a number of generations, each a [Concurrent]. Keys are added to
 // the newest, lookups ask all of them, and when the newest has taken its n new keys, or when Rotate is called, the oldest is dropped and an empty one is the newest. [NewRotating] makes one.
 //
-// A key is found after its Add has returned until generations-1 more generations have begun; so, where Rotate is not called, until at least (generations-1)*n keys that are new to their generation have
+// From some moment during its Add, a key is found until generations-1 more generations have begun; so, where Rotate is not called, until at least (generations-1)*n keys that are new to their generation have
 // been added after it. It is forgotten when generations have begun and ended without it, after about generations*n such keys at most: a key that is added again in the meantime starts anew.
 //
 // Any number of goroutines may do everything at once. What [Concurrent] promises of adds and lookups holds here, across rotations too; of AddIfAbsent calls for one key that is in no generation exactly one reports true. Lookups never wait. The
-// goroutine whose key fills a generation makes the next one, which costs what allocating it does; the others go on meanwhile. For that time, and until the garbage collector has taken the oldest, there is memory for one or
-// two generations more.
+// goroutine whose key fills a generation makes the next one, which costs what allocating it does; others whose keys are new wait for it, since a generation takes no more than its n keys and as many as there are goroutines. What is dropped
+// is garbage, and stays in memory until it is collected: with the collector's default setting up to as much again as all generations have.
+//
+// The zero Rotating is of no use: its methods panic.
 type Rotating struct {
 	state    atomic.Pointer[generationList]
 	capacity uint64
@@ -66,6 +69,7 @@ func NewRotating(n uint64, p float64, generations int, opts ...Option) (*Rotatin
 	if all := g.Bytes() * uint64(generations); all/uint64(generations) != g.Bytes() || all > o.maxBytes {
 		return nil, fmt.Errorf("blocked: %w: %d generations of %d bytes, the maximum is %d (WithMaxBytes)", ErrTooLarge, generations, g.Bytes(), o.maxBytes)
 	}
+	opts = slices.Clone(opts) // the caller's may change
 	r := &Rotating{capacity: max(n, 1), rate: p, opts: opts, hasher: Filter{seed: o.seed, flip: flipOf(o.seed)}}
 	first := make(generationList, generations)
 	for i := range first {
@@ -108,16 +112,17 @@ func (r *Rotating) rotate() {
 	r.rotations.Add(1)
 }
 
-// filled counts a key that was new to gen, and rotates where it was the last that gen has room for. It reports whether it was.
+// filled counts a key that was new to gen, and rotates where gen then has no room for another, or waits for who does. It reports whether gen has kept the key for its whole time: it has not where others rotated before.
 func (r *Rotating) filled(gen *generation) bool {
-	if gen.items.Add(1) != r.capacity {
+	if gen.items.Add(1) < r.capacity {
 		return false
 	}
 	r.rotating.Lock()
 	defer r.rotating.Unlock()
-	if (*r.state.Load())[0] == gen { // and not rotated meanwhile
-		r.rotate()
+	if (*r.state.Load())[0] != gen {
+		return false
 	}
+	r.rotate()
 	return true
 }
 
@@ -133,7 +138,7 @@ func (r *Rotating) HashString(key string) uint64 { return r.hasher.HashString(ke
 // HashUint64 returns the hash of a uint64's eight little-endian bytes.
 func (r *Rotating) HashUint64(key uint64) uint64 { return r.hasher.HashUint64(key) }
 
-// Add adds key to the newest generation, also where an older one has it. It costs what Concurrent's does, and an atomic addition where the key is new to the generation.
+// Add adds key to the newest generation, also where an older one has it. It costs what Concurrent's does and, where the key is new to the generation, an atomic addition to a counter that all goroutines share: about twice as much.
 func (r *Rotating) Add(key []byte) { r.AddHash(r.Hash(key)) }
 
 // AddString adds the bytes of a string, without a copy.

@@ -185,7 +185,9 @@ func TestRotatingNew(t *testing.T) {
 	if _, err := NewRotating(1000, 0.01, 4, WithExpansion(2)); !errors.Is(err, ErrParameter) {
 		t.Error(err)
 	}
-	r := mustRotating(t, 1000, 0.01, 4, WithMaxBytes(4*g.Bytes()), WithSeed(6))
+	opts := []Option{WithMaxBytes(4 * g.Bytes()), WithSeed(6)}
+	r := mustRotating(t, 1000, 0.01, 4, opts...)
+	opts[0], opts[1] = WithMaxBytes(1), WithSeed(7) // of no account any more
 	r.Rotate()
 	info := r.Info()
 	if info.Generations != 4 || info.Capacity != 1000 || info.Geometry != g || info.Bytes != 4*g.Bytes() || info.Rate != 0.01 || info.Rotations != 1 || r.Seed() != 6 {
@@ -281,9 +283,82 @@ func TestRotatingLate(t *testing.T) {
 			t.Errorf("after %d rotations the key is not in the newest generation", rotations)
 		}
 		gen.items.Store(99)
-		r.filled(gen)
+		r.addTo(gen, 67890) // which it is full with
 		if n := r.Info().Rotations; n != uint64(max(rotations, 1)) {
 			t.Errorf("after %d rotations a generation that was full late made %d", rotations, n)
+		}
+		if at := slices.IndexFunc(*r.state.Load(), func(gen *generation) bool { return gen.MayContainHash(67890) }); at != 0 && (at != 1 || rotations > 0) {
+			t.Errorf("after %d rotations the key that filled a generation late is in generation %d", rotations, at)
+		}
+	}
+}
+
+// TestRotatingOlderBlocks: a key that an older generation has is not new, whatever the state of its block there: held by an add that was under way at the rotation, or with a lane 0 that is full.
+func TestRotatingOlderBlocks(t *testing.T) {
+	r := mustRotating(t, 1000, 1e-6, 3)
+	r.AddUint64(5)
+	r.Rotate()
+	old := (*r.state.Load())[1]
+	i := blockIndex(r.HashUint64(5), old.f.blocks)
+	was := old.hold(i)
+	added := make(chan bool)
+	go func() { added <- r.AddIfAbsentUint64(5) }()
+	select {
+	case <-added:
+		t.Error("AddIfAbsent did not wait for a block that is held")
+	case <-time.After(20 * time.Millisecond):
+	}
+	old.letGo(i, was, 0)
+	if <-added {
+		t.Error("a key is new that an older generation has in a block that was held")
+	}
+	r = mustRotating(t, 1000, 1e-6, 3)
+	old = (*r.state.Load())[0]
+	rnd := rand.New(rand.NewPCG(1, 2))
+	for range 200_000 {
+		old.AddHash(rnd.Uint64())
+	}
+	r.AddUint64(5)
+	r.Rotate()
+	if r.AddIfAbsentUint64(5) || !old.full.any.Load() {
+		t.Error("a key is new that an older generation has in a full block, or there is none")
+	}
+}
+
+// TestRotatingRateOfMany: goroutines that add at once do not fill a generation beyond its plan while the next one is made.
+func TestRotatingRateOfMany(t *testing.T) {
+	for _, adders := range []int{2, 16} {
+		const n, p, generations = 2000, 0.01, 4
+		r := mustRotating(t, n, p, generations)
+		var wg sync.WaitGroup
+		var stop atomic.Bool
+		for g := range adders {
+			wg.Go(func() {
+				rnd := rand.New(rand.NewPCG(uint64(g), 77))
+				for !stop.Load() {
+					r.AddHash(rnd.Uint64())
+				}
+			})
+		}
+		rnd := rand.New(rand.NewPCG(3, 3))
+		found, asked := 0, 0
+		for end := time.Now().Add(150 * time.Millisecond); time.Now().Before(end); {
+			for range 1000 {
+				asked++
+				if r.MayContainHash(rnd.Uint64()) {
+					found++
+				}
+			}
+			for i, items := range r.Info().Items {
+				if items > n+uint64(adders) {
+					t.Fatalf("%d adders: generation %d has %d keys of %d", adders, i, items, n)
+				}
+			}
+		}
+		stop.Store(true)
+		wg.Wait()
+		if rate := float64(found) / float64(asked); rate > 1.2*p {
+			t.Errorf("%d adders: rate %.4f over %d lookups", adders, rate, asked)
 		}
 	}
 }
@@ -308,6 +383,10 @@ func TestStressRotating(t *testing.T) {
 					for i := uint64(0); i < keys; i++ {
 						key := g<<40 | i
 						at := started.Add(1)
+						if g == 3 && i%n == n/2 {
+							started.Add(n) // for the rest of a generation that goes without
+							r.Rotate()
+						}
 						switch g {
 						case 0:
 							r.AddUint64(key)
