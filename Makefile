@@ -20,6 +20,11 @@ STRESS ?= 30s
 stress: ## Adds, lookups, growth, rotations and rebuilds all at once, for STRESS each, under the race detector.
 	BLOCKED_STRESS=$(STRESS) $(GO) test -race -count=1 -timeout 60m -v -run '^TestStress' .
 
+.PHONY: stress-cross
+stress-cross: ## The stress test of Concurrent on emulated arm64 and s390x.
+	CGO_ENABLED=0 BLOCKED_STRESS=$(STRESS) GOARCH=arm64 $(GO) test -vet=off -count=1 -timeout 60m -exec qemu-aarch64-static -run '^TestStressConcurrent$$' .
+	CGO_ENABLED=0 BLOCKED_STRESS=$(STRESS) GOARCH=s390x $(GO) test -vet=off -count=1 -timeout 60m -exec qemu-s390x-static -run '^TestStressConcurrent$$' .
+
 # The modules beside the root's, which need more than it does.
 ENGINES = adapters/pebble adapters/goleveldb examples/lsm bench/engines
 
@@ -70,7 +75,7 @@ bench-quick: ## A selection, about two minutes, to bench/results/quick.
 	cd bench && $(GO) run . -quick
 bench-ratios: ## Our operations over the least that they can cost; writes bench/RATIOS.md.
 	cd bench && $(GO) run . -ratios
-bench-concurrent: ## Many goroutines, four minutes; writes bench/CONCURRENT.md.
+bench-concurrent: ## Many goroutines, two minutes; writes bench/CONCURRENT.md.
 	cd bench && $(GO) run ./concurrent
 bench-growing: ## A filter that grows from a thousand keys to ten million; writes bench/GROWING.md.
 	cd bench && $(GO) run ./growing
