@@ -32,7 +32,7 @@ type Growing struct {
 	p          float64
 	expansion  int    // 0 with WithNonScaling
 	maxBytes   uint64 // WithMaxBytes or the default
-	budget     bool   // WithMaxBytes was given, or stood in the file
+	saidBytes  uint64 // what files say of it: WithMaxBytes as it was given or stood in the file read, or 0
 	ownBudget  bool   // it was given
 	full       error  // why no further layer can be made, once that was tried
 	bytes      uint64 // of all layers' blocks
@@ -103,7 +103,10 @@ func NewGrowing(n uint64, p float64, opts ...Option) (*Growing, error) {
 	if _, err := Plan(1, p); err != nil {
 		return nil, err
 	}
-	g := &Growing{p: p, expansion: o.expansion, maxBytes: o.maxBytes, budget: o.budget, ownBudget: o.budget}
+	g := &Growing{p: p, expansion: o.expansion, maxBytes: o.maxBytes, ownBudget: o.budget}
+	if o.budget {
+		g.saidBytes = o.maxBytes
+	}
 	g.hasher = Filter{seed: o.seed, flip: flipOf(o.seed), callerHash: o.callerHash, small: o.small}
 	g.hasher.kernel = active // batches of integers are hashed by vectors where it has them
 	n = max(n, 1)

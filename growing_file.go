@@ -174,9 +174,7 @@ func (g *Growing) growingHeader() growingHeader {
 	if g.expansion == 0 {
 		c.flags = growingFixed
 	}
-	if g.budget {
-		c.maxBytes = g.maxBytes
-	}
+	c.maxBytes = g.saidBytes
 	return c
 }
 
@@ -284,15 +282,12 @@ func (g *Growing) Save(path string) error {
 func (g *Growing) become(c growingHeader, layers []layer) {
 	h := g.hasher
 	h.seed, h.flip, h.kernel = c.seed, flipOf(c.seed), active
-	n := Growing{layers: layers, hasher: h, p: c.p, expansion: int(c.expansion), maxBytes: defaultMaxBytes, budget: g.budget, ownBudget: g.ownBudget}
+	n := Growing{layers: layers, hasher: h, p: c.p, expansion: int(c.expansion), maxBytes: defaultMaxBytes, saidBytes: c.maxBytes, ownBudget: g.ownBudget}
 	switch {
 	case g.ownBudget:
-		n.maxBytes = g.maxBytes
-	default:
-		n.budget = c.maxBytes != 0
-		if n.budget {
-			n.maxBytes = min(c.maxBytes, defaultMaxBytes) // a file may ask for less than a process gives by itself, and not for more
-		}
+		n.maxBytes, n.saidBytes = g.maxBytes, g.saidBytes
+	case c.maxBytes != 0:
+		n.maxBytes = min(c.maxBytes, defaultMaxBytes) // a file may ask for less than a process gives by itself, and not for more
 	}
 	for i := range layers {
 		n.bytes += layers[i].Geometry().Bytes()
@@ -465,7 +460,10 @@ func LoadGrowing(path string, opts ...Option) (*Growing, error) {
 		return nil, fmt.Errorf("blocked: %w", err)
 	}
 	defer file.Close()
-	g := &Growing{maxBytes: o.maxBytes, ownBudget: o.budget, budget: o.budget, hasher: Filter{callerHash: o.callerHash, small: o.small}}
+	g := &Growing{maxBytes: o.maxBytes, ownBudget: o.budget, hasher: Filter{callerHash: o.callerHash, small: o.small}}
+	if o.budget {
+		g.saidBytes = o.maxBytes
+	}
 	if _, err := g.ReadFrom(file); err != nil {
 		if errors.Is(err, io.EOF) { // an empty file is none
 			err = fmt.Errorf("blocked: %w: 0 bytes, a header has %d", ErrCorrupt, headerBytes)

@@ -406,6 +406,9 @@ func TestGrowingBudgetOfFile(t *testing.T) {
 	if err := back.UnmarshalBinary(data); err != nil || back.maxBytes != defaultMaxBytes {
 		t.Errorf("%v, %d", err, back.maxBytes)
 	}
+	if again, err := back.MarshalBinary(); err != nil || !bytes.Equal(again, data) {
+		t.Errorf("what the file says of the most bytes is lost: %v", err)
+	}
 	own := mustGrow(t, 1000, 0.01, WithMaxBytes(1<<61))
 	if err := own.UnmarshalBinary(data); err != nil || own.maxBytes != 1<<61 {
 		t.Errorf("%v, %d", err, own.maxBytes)
