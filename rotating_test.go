@@ -228,7 +228,7 @@ func TestRotatingRate(t *testing.T) {
 func TestRotatingAddedOnce(t *testing.T) {
 	eachKernel(t, func(t *testing.T) {
 		const goroutines, keys = 4, 20000
-		r := mustRotating(t, 997, 1e-5, 64)
+		r := mustRotating(t, 997, 1e-6, 64)
 		hs := make([]uint64, keys)
 		rnd := rand.New(rand.NewPCG(5, 1))
 		for i := range hs {
@@ -262,10 +262,18 @@ func TestRotatingAddedOnce(t *testing.T) {
 		}
 		close(start)
 		wg.Wait()
+		none := 0
 		for i := range told {
-			if n := told[i].Load(); n != 1 {
+			switch n := told[i].Load(); n {
+			case 0:
+				none++
+			case 1:
+			default:
 				t.Fatalf("%d goroutines were told that key %d is new", n, i)
 			}
+		}
+		if none > 2 { // one false positive is to be expected in fifty runs
+			t.Errorf("nobody was told of %d keys", none)
 		}
 	})
 }
