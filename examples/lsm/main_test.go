@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"syscall"
@@ -133,6 +134,9 @@ func TestEnds(t *testing.T) {
 		{"closed pipe", nil, time.Minute, closedPipe{5}, syscall.EPIPE},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			if _, stuck := c.fs.(stuckDisk); stuck && runtime.GOOS == "windows" {
+				t.Skip("a file that is open cannot be removed")
+			}
 			dir := t.TempDir()
 			ctx, cancel := context.WithTimeout(t.Context(), c.after)
 			defer cancel()
