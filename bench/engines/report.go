@@ -124,7 +124,7 @@ func (r *results) markdown() string {
 	p("%s", next)
 	p("## Lookups one after the other")
 	p("")
-	p("As above, but where the next key is depends on the answer: lookups overlap only where the processor guesses the answer, which the branches of Pebble's own lookup allow and ours, which has none, does not. ns a lookup:")
+	p("As above, but where the next key is depends on the answer. Lookups overlap then only as far as the processor guesses the answer, which it can in Pebble's own lookup, with its branches, and not in ours, which has none. An engine's own branch on the answer lets it guess in both, so that this is the worst case for ours. ns a lookup:")
 	p("")
 	p("| keys | asked for | ours | Pebble's own | ours of Pebble's | of the least |")
 	p("| ---: | --- | ---: | ---: | ---: | ---: |")
@@ -238,7 +238,7 @@ const causeLarge = "- Filters beyond the second-level cache: a lookup waits for 
 
 const causeBuild = "- Building: AddKey takes a key at a time through the interface, so that neither hashes nor stores come in batches. With few keys the filter's allocation, clearing and checksum are a part of it; with a million, what misses the caches."
 
-const next = `Pebble's main branch has another filter, which by its own account is faster than the one of the released version; it is not measured here.
+const next = `Pebble's main branch has binary fuse filters beside its Bloom filter, which need fewer bits for the same rate than any Bloom filter. The released version has not, and they are not measured here.
 `
 
 const limits = `In bytes at so few keys goleveldb's own filter is the better one: it has the size that it wants to the byte, ours the next number of whole blocks, and a trailer. What is paid is not lost, the rate is lower; but who wants 1%% and nothing
