@@ -7,8 +7,9 @@
 //		opts.Levels[i].FilterPolicy = pebblefilter.Policy(10) // bits a key; or PolicyForRate(0.01)
 //	}
 //
-// A lookup costs the hash of the key (XXH3-64) and one block of 64 bytes. As bench/ENGINES.md has it, on the machine named there, that is about 0.4 of the time of Pebble's own filter for absent keys and filters in the
-// processor's second-level cache, and 0.5 to 0.65 for present keys and larger filters. At the same size it is less often wrong, the more so the more bits a key has; with 6 bits they are equal.
+// A lookup costs the hash of the key (XXH3-64) and one block of 64 bytes. As bench/ENGINES.md has it, on the machine named there, that is about 0.4 of the time of Pebble's own filter for absent keys and filters that fit the
+// processor's second-level cache, and 0.5 to 0.75 for present keys and larger filters. Where a lookup has to wait for the answer of the one before, it is 0.6 in the cache, and larger filters take longer than Pebble's own,
+// up to twice as long. At the same size the filter is less often wrong, the more so the more bits a key has: with 6 bits hardly, with 10 by a sixth.
 //
 // # Tables of other policies
 //

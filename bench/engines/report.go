@@ -124,7 +124,7 @@ func (r *results) markdown() string {
 	p("%s", next)
 	p("## Lookups one after the other")
 	p("")
-	p("As above, but where the next key is depends on the answer. Lookups overlap then only as far as the processor guesses the answer, which it can in Pebble's own lookup, with its branches, and not in ours, which has none. An engine's own branch on the answer lets it guess in both, so that this is the worst case for ours. ns a lookup:")
+	p("As above, but where the next key is depends on the answer. Lookups overlap then only as far as the processor guesses the answer, which it can in Pebble's own lookup, with its branches, and not in ours, which has none. An engine that branches on the answer should let it guess in both; this is the worst case for ours. ns a lookup:")
 	p("")
 	p("| keys | asked for | ours | Pebble's own | ours of Pebble's | of the least |")
 	p("| ---: | --- | ---: | ---: | ---: | ---: |")
