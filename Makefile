@@ -29,14 +29,18 @@ stress-cross: ## The stress test of Concurrent on emulated arm64 and s390x.
 ENGINES = adapters/pebble adapters/goleveldb examples/lsm bench/engines
 
 .PHONY: engines
-engines: ## The adapters' tests in real databases, and the demo and the benchmark in small. The first time Pebble is compiled: a minute.
-	for module in $(ENGINES); do (cd $$module && $(GO) vet ./... && $(GO) test ./...) || exit 1; done
+engines: engines-test ## The adapters' tests in real databases, and the demo and the benchmark in small: a minute. The first time Pebble is downloaded and compiled, twice: some minutes more.
 	cd adapters/goleveldb && $(GO) test -race -run 'Concurrent|AreFound' .
+	cd adapters/pebble && $(GO) test -race -run Concurrent .
 	cd examples/lsm && $(GO) run . -smoke
 	cd bench/engines && $(GO) run . -smoke
 
+.PHONY: engines-test
+engines-test: ## Of that, what needs neither cgo nor much time.
+	for module in $(ENGINES); do (cd $$module && $(GO) vet ./... && $(GO) test ./...) || exit 1; done
+
 .PHONY: engines-race engines-cross
-engines-race: ## The adapters under the race detector: compiles Pebble once more, minutes.
+engines-race: ## All tests of the adapters under the race detector: minutes.
 	for module in adapters/pebble adapters/goleveldb; do (cd $$module && $(GO) test -race -timeout 20m ./...) || exit 1; done
 engines-cross: ## The adapters, databases and all, on an x86 of 32 bits, on arm64, and on a big-endian processor: some ten minutes.
 	for module in adapters/pebble adapters/goleveldb; do (cd $$module && export CGO_ENABLED=0 && \
@@ -45,7 +49,7 @@ engines-cross: ## The adapters, databases and all, on an x86 of 32 bits, on arm6
 		GOARCH=s390x $(GO) test -vet=off -timeout 20m -exec qemu-s390x-static ./...) || exit 1; done
 
 .PHONY: demo
-demo: ## What a filter spares in a Pebble database, in about a minute.
+demo: ## What a filter spares in a Pebble database, in about a minute; the first time Pebble is downloaded and compiled, some minutes more.
 	cd examples/lsm && $(GO) run .
 
 .PHONY: long
@@ -53,11 +57,12 @@ long: ## With up to 425 million keys: minutes and a gigabyte.
 	BLOCKED_LONG=1 $(GO) test -timeout 60m -run 'Rates' -v .
 
 .PHONY: lint
-lint:
+lint: ## Formatting, static checks, and that every go.mod is tidy, for which modules may be downloaded.
 	@test -z "$$(gofmt -l .)" || { gofmt -l .; echo 'not formatted with gofmt'; exit 1; }
 	$(GO) run $(STATICCHECK) ./...
 	$(GO) run $(STATICCHECK) -tags purego ./...
 	for module in $(ENGINES); do (cd $$module && $(GO) run $(STATICCHECK) ./...) || exit 1; done
+	for module in . bench $(ENGINES); do (cd $$module && $(GO) mod tidy -diff) || exit 1; done
 	$(GO) run $(ACTIONLINT)
 
 .PHONY: cross
@@ -79,7 +84,7 @@ bench-concurrent: ## Many goroutines, two minutes; writes bench/CONCURRENT.md.
 	cd bench && $(GO) run ./concurrent
 bench-growing: ## A filter that grows from a thousand keys to ten million; writes bench/GROWING.md.
 	cd bench && $(GO) run ./growing
-bench-engines: ## The adapters against the engines' own filters, a minute; writes bench/ENGINES.md.
+bench-engines: ## The adapters against the engines' own filters, about a minute; writes bench/ENGINES.md.
 	cd bench/engines && $(GO) run .
 bench-smoke: ## Tiny sizes, only to see that the benchmarks work.
 	cd bench && $(GO) vet ./... && $(GO) test ./... && $(GO) run . -smoke

@@ -40,7 +40,8 @@ const (
 	largeChunk = 1 << 15 // hashes: a batch that is long enough for prefetching
 )
 
-// NewBuilder returns a Builder of filters with false positive rate p, as [Plan] sizes them for the number of keys that come. The error is Plan's, or wraps ErrParameter where WithMaxBytes
+// NewBuilder returns a Builder of filters with false positive rate p, as [Plan] sizes them for the number of keys that come. Like Plan's, sizes for up to 8192 keys
+// are remembered for all Builders of the process, by the number of keys and the rate or the bits a key. The error is Plan's, or wraps ErrParameter where WithMaxBytes
 // is less than a block.
 //
 // With WithMaxBytes, keys that would need more get the best rate that so many bytes give: Limited tells, and Geometry what it will be. Without, a filter of more than 64 GiB

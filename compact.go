@@ -88,7 +88,7 @@ func compactError(data []byte) error {
 	return fmt.Errorf("blocked: %w: k = %d, must be 1 to 16", ErrCorrupt, t[1])
 }
 
-// MayContainCompact looks up key in the filter whose compact form data is: OpenCompactUnverified and MayContain in one, a quarter faster than the two, for storage that has the filter's bytes at
+// MayContainCompact looks up key in the filter whose compact form data is: OpenCompactUnverified and MayContain in one, about a tenth faster than the two (BenchmarkCompactLookup), for storage that has the filter's bytes at
 // hand anew for each lookup. ok reports whether data has the shape of a compact filter that knows keys (one made WithCallerHash does not); where it has not, may is true. Damage is seen as
 // far as OpenCompactUnverified sees it. It does not allocate. Any number of goroutines may call it at once.
 func MayContainCompact(data []byte, seed uint64, key []byte) (may, ok bool) {

@@ -95,8 +95,9 @@ var minRate = sync.OnceValue(func() float64 {
 //
 // n is 0 to what fits into MaxBlocks, 5.6e14 over the bits a key; 0 is planned as 1. p is MinRate to below 1, as a fraction: 0.01 for 1%. Otherwise the error wraps ErrParameter,
 // with ErrUnreachable for a positive p below MinRate, or ErrTooLarge where more than MaxBlocks would be needed. Plan allocates no filter; it takes a few
-// milliseconds the first time and some tens to hundreds of microseconds then, the more the lower p is. The last plans for up to 8192 keys are remembered, some hundreds for the whole
-// process, and cost some nanoseconds when they are asked for again.
+// milliseconds the first time and some tens to hundreds of microseconds then, the more the lower p is. Plans for up to 8192 keys are remembered, 1024 at most in the whole process, those of
+// [PlanBits] and of Builders among them, and cost some nanoseconds when they are asked for again. Each has the one place that n and p give it, until a plan of other parameters takes that: with the same p,
+// numbers of keys that differ by less than 1024 have different places.
 func Plan(n uint64, p float64) (Geometry, error) { return remembered(n, p, planRate, planFor) }
 
 func planFor(n uint64, p float64) (Geometry, error) {
@@ -167,7 +168,7 @@ func leastBlocks(k int, n, p float64, below uint64) (uint64, bool) {
 //
 // n is 0 to 5.6e14 over bitsPerKey, with 0 planned as 1; bitsPerKey is above 0 and at most 65536. Otherwise the error wraps ErrParameter, or ErrTooLarge where more than
 // MaxBlocks would be needed. PlanBits allocates no filter; it takes a few milliseconds the first time and some tens of microseconds then, or nanoseconds where it
-// remembers, as Plan does.
+// remembers n and bitsPerKey, as Plan does n and p.
 func PlanBits(n uint64, bitsPerKey float64) (Geometry, error) {
 	return remembered(n, bitsPerKey, planBitsDown, planDown)
 }

@@ -50,6 +50,55 @@ func TestRememberedPlans(t *testing.T) {
 	}
 }
 
+// TestPlaces: what is planned side by side has places of its own.
+func TestPlaces(t *testing.T) {
+	type parameters struct {
+		x    float64
+		kind planKind
+	}
+	var all []parameters
+	for _, bits := range []float64{8, 9, 10, 11, 12, 14, 16, 20} {
+		all = append(all, parameters{bits, planBitsDown}, parameters{bits, planBitsUp})
+	}
+	for _, rate := range []float64{0.05, 0.02, 0.01, 0.005, 0.002, 0.001} {
+		all = append(all, parameters{rate, planRate})
+	}
+	seen := map[uint64]parameters{}
+	for _, p := range all {
+		place := placeOf(p.x, p.kind)
+		if place >= rememberedPlans {
+			t.Fatalf("place %d", place)
+		}
+		if o, ok := seen[place]; ok {
+			t.Errorf("%v and %v have the same place", p, o)
+		}
+		seen[place] = p
+	}
+	// A table of filters at 10 bits and one at 12 that are written in turns. Nothing is remembered before.
+	for i := range plans {
+		plans[i].Store(nil)
+	}
+	defer func() {
+		for i := range plans {
+			plans[i].Store(nil) // no real plans
+		}
+	}()
+	planned := 0
+	plan := func(uint64, float64) (Geometry, error) { planned++; return Geometry{1, 1}, nil }
+	for range 3 {
+		for n := uint64(60); n <= 100; n++ {
+			for _, bits := range []float64{10, 12} {
+				if _, err := remembered(n, bits, planBitsUp, plan); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+	}
+	if planned != 2*41 {
+		t.Errorf("%d plans for %d pairs of parameters", planned, 2*41)
+	}
+}
+
 func TestRoundUp(t *testing.T) {
 	for n := 1; n < 400; n++ {
 		for _, bits := range []float64{3, 10, 12.8, 16} {
@@ -74,6 +123,16 @@ func TestRoundUp(t *testing.T) {
 				if g := (Geometry{u.Blocks, k}); g.FalsePositiveRate(uint64(n)) < u.FalsePositiveRate(uint64(n)) {
 					t.Fatalf("%d keys at %v bits: k = %d is better than %d", n, bits, k, u.K)
 				}
+			}
+		}
+	}
+}
+
+func BenchmarkPlanBitsAlternating(b *testing.B) {
+	for b.Loop() {
+		for _, bits := range []float64{10, 12} {
+			if _, err := PlanBits(80, bits); err != nil {
+				b.Fatal(err)
 			}
 		}
 	}

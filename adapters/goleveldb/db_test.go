@@ -161,6 +161,63 @@ func TestDatabase(t *testing.T) {
 	}
 }
 
+// sized notes how many keys each filter has.
+type sized struct {
+	filter.Filter
+	keys *[]int
+}
+
+func (s sized) NewGenerator() filter.FilterGenerator {
+	return &sizedGenerator{s.Filter.NewGenerator(), s.keys, 0}
+}
+
+type sizedGenerator struct {
+	filter.FilterGenerator
+	keys *[]int
+	n    int
+}
+
+func (g *sizedGenerator) Add(key []byte) { g.n++; g.FilterGenerator.Add(key) }
+func (g *sizedGenerator) Generate(b filter.Buffer) {
+	*g.keys = append(*g.keys, g.n)
+	g.n = 0
+	g.FilterGenerator.Generate(b)
+}
+
+// TestCompression: a filter is for 2 KiB of the file, so it has the keys of one block if nothing is compressed, and of several with Snappy, the default.
+func TestCompression(t *testing.T) {
+	for _, c := range []struct {
+		compression opt.Compression
+		least, most int // keys of the middle filter
+	}{{opt.NoCompression, 60, 160}, {opt.DefaultCompression, 200, 800}} {
+		var keys []int
+		o := options(sized{Filter(10), &keys}, nil)
+		o.Compression = c.compression
+		dir := t.TempDir()
+		db := openWith(t, dir, o)
+		write(t, db, 0, 2)
+		closeDB(t, db)
+		closeDB(t, openWith(t, dir, o)) // the log becomes a table
+		f := count(Filter(10))
+		o.Filter, o.ReadOnly = f, true
+		db = openWith(t, dir, o)
+		for i := range 2 * stored {
+			if get(t, db, i) != (i%2 == 0) {
+				t.Fatalf("%v: key %d", c.compression, i)
+			}
+		}
+		if absent, may := f.take(); absent < stored*98/100 || absent+may < 2*stored*99/100 {
+			t.Errorf("%v: %d spared, %d not", c.compression, absent, may)
+		}
+		closeDB(t, db)
+		slices.Sort(keys)
+		if n := keys[len(keys)/2]; n < c.least || n > c.most {
+			t.Errorf("%v: the middle one of %d filters has %d keys, want %d to %d", c.compression, len(keys), n, c.least, c.most)
+		}
+		t.Logf("%v: %d filters, of %d to %d keys, the middle one of %d", c.compression, len(keys), keys[0], keys[len(keys)-1], keys[len(keys)/2])
+	}
+}
+
 // later is what this package may be one day: it writes another form under another name.
 type later struct{ filter.Filter }
 

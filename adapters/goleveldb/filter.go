@@ -1,14 +1,17 @@
 // Package leveldbfilter makes the blocked Bloom filter of package blocked the table filter of a goleveldb database:
 //
+//	import leveldbfilter "github.com/blockedbloom/blocked/adapters/goleveldb"
+//
 //	db, err := leveldb.OpenFile(path, &opt.Options{Filter: leveldbfilter.Filter(10)})
 //
 // A lookup costs the hash of the key (XXH3-64) and one block of 64 bytes.
 //
 // # Small filters
 //
-// goleveldb makes a filter for each block of a table, of 4 KiB if opt.Options.BlockSize does not say otherwise: some 80 keys with small values. This filter is a number of whole blocks of 64 bytes, and a trailer of 8. So 80
-// keys at 10 bits are two blocks, 136 bytes, 13.6 bits a key, where goleveldb's own filter takes 101 bytes; in return its rate is lower. README.md beside this file has a table. [FilterForRate]
-// takes no more blocks than a rate needs. Larger blocks of the table make larger filters, and the rounding small.
+// goleveldb makes a filter for each 2 KiB of a table's file, of the keys of all blocks that begin there. A block has 4 KiB before compression, if opt.Options.BlockSize does not say otherwise. So with small values a filter has
+// some 80 keys, those of one block, where nothing is compressed, and with Snappy, which is the default, often 200 and more. This filter is a number of whole blocks of 64 bytes, and a trailer of 8: 80 keys at 10 bits are two of
+// them, 136 bytes, 13.6 bits a key, where goleveldb's own filter takes 101 bytes; in return its rate is lower. README.md beside this file has a table. [FilterForRate] takes no more blocks than a rate needs. Larger blocks of the
+// table make larger filters, and the rounding small.
 //
 // # Tables of other filters
 //
@@ -58,10 +61,7 @@ func Filter(bitsPerKey float64) filter.Filter {
 	if math.IsNaN(bitsPerKey) {
 		bitsPerKey = defaultBits
 	}
-	bitsPerKey = min(max(bitsPerKey, minBits), maxBits)
-	return newPolicy(fmt.Sprintf("%s, %g bits a key", Name, bitsPerKey), func() (*blocked.Builder, error) {
-		return blocked.NewBuilderBits(bitsPerKey, blocked.WithRoundUp(), blocked.WithMaxBytes(maxBytes))
-	})
+	return newBits(min(max(bitsPerKey, minBits), maxBits), maxBytes)
 }
 
 // FilterForRate returns a filter that is as small as the false positive rate p allows, 0.01 for 1%, as [blocked.Plan] sizes it. Since it is of whole blocks, its rate is often a good deal lower.
@@ -71,10 +71,7 @@ func FilterForRate(p float64) filter.Filter {
 	if math.IsNaN(p) {
 		p = defaultRate
 	}
-	p = min(max(p, blocked.MinRate()), maxRate)
-	return newPolicy(fmt.Sprintf("%s, rate %g", Name, p), func() (*blocked.Builder, error) {
-		return blocked.NewBuilder(p, blocked.WithMaxBytes(maxBytes))
-	})
+	return newRate(min(max(p, blocked.MinRate()), maxRate), maxBytes)
 }
 
 // Filters returns a new slice for opt.Options.AltFilters, of filters that read all that this package has ever written. It is needed where opt.Options.Filter is another, but tables of this one are
@@ -101,6 +98,20 @@ func newPolicy(text string, builder func() (*blocked.Builder, error)) *policy {
 		}
 		return b
 	}}}
+}
+
+// newBits is for filters of at most so many bytes.
+func newBits(bitsPerKey float64, most uint64) *policy {
+	return newPolicy(fmt.Sprintf("%s, %g bits a key", Name, bitsPerKey), func() (*blocked.Builder, error) {
+		return blocked.NewBuilderBits(bitsPerKey, blocked.WithRoundUp(), blocked.WithMaxBytes(most))
+	})
+}
+
+// newRate is for filters of at most so many bytes.
+func newRate(p float64, most uint64) *policy {
+	return newPolicy(fmt.Sprintf("%s, rate %g", Name, p), func() (*blocked.Builder, error) {
+		return blocked.NewBuilder(p, blocked.WithMaxBytes(most))
+	})
 }
 
 // Name implements filter.Filter.

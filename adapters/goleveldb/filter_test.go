@@ -177,16 +177,46 @@ func TestForeignBytes(t *testing.T) {
 	}
 }
 
+// FuzzContains holds lookups in any bytes against a view of them.
 func FuzzContains(f *testing.F) {
 	p := Filter(10)
 	f.Add(build(p, 20), key(1))
+	f.Add(build(p, 20), key(100))
 	f.Add([]byte{1, 8, 1, 0, 0, 0, 0, 0}, key(1))
+	f.Add(append(make([]byte, 64), 1, 8, 0, 0, 0, 0, 0, 0), key(1)) // of a caller's hashes
 	f.Fuzz(func(t *testing.T, filter, key []byte) {
 		before := CorruptLookups()
-		if !p.Contains(filter, key) && CorruptLookups() != before {
-			t.Error("absent from a filter that is none")
+		may := p.Contains(filter, key)
+		counted := CorruptLookups() - before
+		v, err := blocked.OpenCompactUnverified(filter, 0)
+		if err != nil || v.CallerHash() {
+			if !may || counted != 1 {
+				t.Errorf("may = %v of no filter for keys, %d counted: %v", may, counted, err)
+			}
+		} else if want := v.MayContain(key); may != want || counted != 0 {
+			t.Errorf("may = %v, want %v, %d counted", may, want, counted)
 		}
 	})
+}
+
+// TestMaxBytes: keys that need more than the bound get what it allows.
+func TestMaxBytes(t *testing.T) {
+	for _, p := range []*policy{newBits(10, 640), newRate(0.01, 640)} {
+		for _, n := range []int{300, 513, 2000, 10} { // 512 keys fit
+			f := build(p, n)
+			if n > 512 && len(f) != 640+8 || len(f) > 640+8 {
+				t.Errorf("%v: %d bytes for %d keys", p, len(f), n)
+			}
+			if _, err := blocked.OpenCompact(f, 0); err != nil {
+				t.Errorf("%v: %d keys: %v", p, n, err)
+			}
+			for i := range n {
+				if !p.Contains(f, key(i)) {
+					t.Fatalf("%v: key %d of %d is absent", p, i, n)
+				}
+			}
+		}
+	}
 }
 
 // TestConcurrent builds and asks from several goroutines with one filter.

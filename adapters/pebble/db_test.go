@@ -9,6 +9,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/blockedbloom/blocked"
@@ -446,6 +448,67 @@ func TestForeignFilters(t *testing.T) {
 			t.Errorf("%q: %d lookups are counted as corrupt", filter, n)
 		}
 		closeDB(t, db)
+	}
+}
+
+// TestConcurrentDatabases has one policy in several databases that are asked while they are written, flushed and compacted.
+func TestConcurrentDatabases(t *testing.T) {
+	const databases, keys = 3, 4000
+	policy := Policy(10)
+	bad := CorruptLookups()
+	var wg sync.WaitGroup
+	for range databases {
+		db := open(t, t.TempDir(), policy, nil, nil)
+		var written atomic.Int64 // even numbers below it are stored
+		var readers sync.WaitGroup
+		for g := range 3 {
+			readers.Go(func() {
+				for i := g; ; i += 7 {
+					n := int(written.Load())
+					if n == keys {
+						return
+					}
+					if n == 0 {
+						continue
+					}
+					i %= n
+					_, closer, err := db.Get(key(i))
+					switch {
+					case err == nil && i%2 == 0:
+						_ = closer.Close()
+					case i%2 == 0 || !errors.Is(err, pebble.ErrNotFound):
+						t.Errorf("key %d: %v", i, err)
+						return
+					}
+				}
+			})
+		}
+		wg.Go(func() {
+			for n := 0; n < keys; n += keys / 8 {
+				batch := db.NewBatch()
+				for i := n; i < n+keys/8; i += 2 {
+					if err := batch.Set(key(i), nil, nil); err != nil {
+						t.Error(err)
+					}
+				}
+				err := errors.Join(batch.Commit(pebble.NoSync), db.Flush())
+				if n/(keys/8)%3 == 2 {
+					err = errors.Join(err, db.Compact(context.Background(), []byte("a"), []byte("z"), true))
+				}
+				if err != nil {
+					t.Error(err)
+				}
+				written.Store(int64(n + keys/8))
+			}
+			readers.Wait()
+			if err := db.Close(); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	if n := CorruptLookups() - bad; n != 0 {
+		t.Errorf("%d lookups met a bad filter", n)
 	}
 }
 

@@ -164,16 +164,46 @@ func TestForeignBytes(t *testing.T) {
 	}
 }
 
+// FuzzMayContain holds lookups in any bytes against a view of them.
 func FuzzMayContain(f *testing.F) {
 	p := Policy(10)
 	f.Add(build(p, 20, nil), key(1))
+	f.Add(build(p, 20, nil), key(100))
 	f.Add([]byte{1, 8, 1, 0, 0, 0, 0, 0}, key(1))
+	f.Add(append(make([]byte, 64), 1, 8, 0, 0, 0, 0, 0, 0), key(1)) // of a caller's hashes
 	f.Fuzz(func(t *testing.T, filter, key []byte) {
 		before := CorruptLookups()
-		if !p.MayContain(pebble.TableFilter, filter, key) && CorruptLookups() != before {
-			t.Error("absent from a filter that is none")
+		may := p.MayContain(pebble.TableFilter, filter, key)
+		counted := CorruptLookups() - before
+		v, err := blocked.OpenCompactUnverified(filter, 0)
+		if err != nil || v.CallerHash() {
+			if !may || counted != 1 {
+				t.Errorf("may = %v of no filter for keys, %d counted: %v", may, counted, err)
+			}
+		} else if want := v.MayContain(key); may != want || counted != 0 {
+			t.Errorf("may = %v, want %v, %d counted", may, want, counted)
 		}
 	})
+}
+
+// TestMaxBytes: keys that need more than the bound get what it allows.
+func TestMaxBytes(t *testing.T) {
+	for _, p := range []*policy{newBits(10, 4096), newRate(0.01, 4096)} {
+		for _, n := range []int{3000, 4000, 20000, 100} { // 3276 keys fit
+			f := build(p, n, nil)
+			if n > 3276 && len(f) != 4096+8 || len(f) > 4096+8 {
+				t.Errorf("%v: %d bytes for %d keys", p, len(f), n)
+			}
+			if _, err := blocked.OpenCompact(f, 0); err != nil {
+				t.Errorf("%v: %d keys: %v", p, n, err)
+			}
+			for i := range n {
+				if !p.MayContain(pebble.TableFilter, f, key(i)) {
+					t.Fatalf("%v: key %d of %d is absent", p, i, n)
+				}
+			}
+		}
+	}
 }
 
 // TestConcurrent builds and asks from several goroutines with one policy.

@@ -1,6 +1,6 @@
 // Command engines measures the table filters of the adapters against those of the storage engines, outside the engines and inside, and writes ../ENGINES.md.
 //
-//	go run .                        # two minutes; writes results.json and ../ENGINES.md
+//	go run .                        # about a minute; writes results.json and ../ENGINES.md
 //	go run . -smoke                 # tiny sizes, only to see that it works; writes nothing
 //	go run . -report results.json   # ../ENGINES.md again
 package main

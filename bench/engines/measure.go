@@ -8,9 +8,11 @@ import (
 	"math/rand/v2"
 	"os"
 	"runtime"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"time"
+	"unsafe"
 
 	"github.com/blockedbloom/blocked"
 	"github.com/blockedbloom/blocked/adapters/goleveldb"
@@ -26,18 +28,27 @@ import (
 type results struct {
 	Machine, System, Go, Kernel, Date string
 
-	Series []series
+	Pebble, Goleveldb string // versions
+
+	Pairs  []pair
 	Rates  []rates
 	Small  []small
 	Inside []inside
 }
 
-// series has the samples of one figure, in ns a key.
-type series struct {
-	Group, What, Filter string
-	Keys                int
-	Samples             []float64
+// pair has the figures of two things that were measured back to back, in ns a key.
+type pair struct {
+	Group, What, A, B string
+	Keys              int
+
+	Rounds        int
+	OfA, OfB      spread
+	Ratio, Q1, Q3 float64 // of A's median to B's; the quartiles of the ratio over the rounds
+	RatioOfLeast  float64
 }
+
+// spread sums samples up.
+type spread struct{ Least, Q1, Median, Q3 float64 }
 
 // rates has measured false positive rates of filters of the same size.
 type rates struct {
@@ -48,7 +59,7 @@ type rates struct {
 	OursLookups, OwnKeys int     // lookups for each rate, keys of the filter
 }
 
-// small is a filter of a few keys, as goleveldb has for each block of a table.
+// small is a filter of a few keys, as goleveldb has for each 2 KiB of a table.
 type small struct {
 	Keys                           int
 	OwnBytes, OursBytes, RateBytes int     // of Filter(10), of FilterForRate(0.01)
@@ -108,7 +119,8 @@ func measureAll(smoke bool) (r results, err error) {
 	r.Machine = fmt.Sprintf("%s, family %d model %d, %d processors (L1 %dK, L2 %dK, L3 %dK)", strings.TrimSpace(cpuid.CPU.BrandName), cpuid.CPU.Family, cpuid.CPU.Model, runtime.NumCPU(),
 		cpuid.CPU.Cache.L1D>>10, cpuid.CPU.Cache.L2>>10, cpuid.CPU.Cache.L3>>10)
 	r.System, r.Go, r.Kernel, r.Date = system(), runtime.Version()+" "+runtime.GOOS+"/"+runtime.GOARCH, blocked.Kernel(), time.Now().UTC().Format("2006-01-02 15:04 UTC")
-	rounds, sizes := 21, []int{10_000, 1_000_000, 20_000_000}
+	r.Pebble, r.Goleveldb = version("github.com/cockroachdb/pebble/v2"), version("github.com/syndtr/goleveldb")
+	rounds, sizes := 150, []int{10_000, 1_000_000, 20_000_000}
 	if smoke {
 		rounds, sizes = 2, []int{1000}
 	}
@@ -130,30 +142,54 @@ func measureAll(smoke bool) (r results, err error) {
 	return r, nil
 }
 
-// timed is one thing to measure: do takes about a millisecond and returns how many keys it took.
-type timed struct {
-	series
-	do func() int
-}
-
-// run measures things in turns, so that a disturbance is in all of them, and keeps a sample of each a round.
-func (r *results) run(rounds int, things []timed) {
-	for i := range things {
-		things[i].do()
-	}
-	for round := range rounds {
-		for i := range things {
-			t := &things[(i+round)%len(things)]
-			keys, start := 0, time.Now()
-			for keys == 0 || time.Since(start) < 2*time.Millisecond {
-				keys += t.do()
+// version says which version of a module is in this program.
+func version(path string) string {
+	if info, ok := debug.ReadBuildInfo(); ok {
+		for _, m := range info.Deps {
+			if m.Path == path {
+				return m.Version
 			}
-			t.Samples = append(t.Samples, math.Round(1000*float64(time.Since(start).Nanoseconds())/float64(keys))/1000)
 		}
 	}
-	for _, t := range things {
-		r.Series = append(r.Series, t.series)
+	return "of an unknown version"
+}
+
+// timed is one thing to measure: do returns how many keys it took.
+type timed struct {
+	name string
+	do   func() int
+}
+
+// sample returns the ns a key of about half a millisecond.
+func (t timed) sample() float64 {
+	keys, start := 0, time.Now()
+	for {
+		keys += t.do()
+		if took := time.Since(start); took >= 500*time.Microsecond {
+			return float64(took.Nanoseconds()) / float64(keys)
+		}
 	}
+}
+
+// compare measures two things back to back, in each round as A B B A: what disturbs a round is in both, and what grows or falls evenly adds as much to one as to the other.
+func (r *results) compare(rounds int, group, what string, keys int, a, b timed) {
+	a.do()
+	b.do()
+	var as, bs, ratios []float64
+	for range rounds {
+		a1, b1, b2, a2 := a.sample(), b.sample(), b.sample(), a.sample()
+		as, bs, ratios = append(as, a1, a2), append(bs, b1, b2), append(ratios, (a1+a2)/(b1+b2))
+	}
+	p := pair{Group: group, What: what, A: a.name, B: b.name, Keys: keys, Rounds: rounds, OfA: spreadOf(as), OfB: spreadOf(bs)}
+	p.Ratio, p.RatioOfLeast = rounded(quantile(as, 0.5)/quantile(bs, 0.5)), rounded(quantile(as, 0)/quantile(bs, 0))
+	p.Q1, p.Q3 = rounded(quantile(ratios, 0.25)), rounded(quantile(ratios, 0.75))
+	r.Pairs = append(r.Pairs, p)
+}
+
+func rounded(x float64) float64 { return math.Round(10000*x) / 10000 }
+
+func spreadOf(x []float64) spread {
+	return spread{rounded(quantile(x, 0)), rounded(quantile(x, 0.25)), rounded(quantile(x, 0.5)), rounded(quantile(x, 0.75))}
 }
 
 // asking returns a loop of lookups, through the interface, as the engine does.
@@ -175,6 +211,26 @@ func asking(p pebble.FilterPolicy, f []byte, keys keys20) func() int {
 	}
 }
 
+// chain is asking where each key is found by the answer to the one before, so that lookups do not overlap but for what the processor guesses.
+func chain(p pebble.FilterPolicy, f []byte, keys keys20) func() int {
+	at := 0
+	steps := [2]int{1, 1}
+	return func() int {
+		const n = 4096
+		for range n {
+			if at >= keys.len() {
+				at = 0
+			}
+			found := 0
+			if p.MayContain(pebble.TableFilter, f, keys.key(at)) {
+				found = 1
+			}
+			at += steps[found]
+		}
+		return n
+	}
+}
+
 func build(p pebble.FilterPolicy, n int) []byte {
 	w := p.NewWriter(pebble.TableFilter)
 	var key [keySize]byte
@@ -185,13 +241,22 @@ func build(p pebble.FilterPolicy, n int) []byte {
 	return w.Finish(nil)
 }
 
-// aligned returns a copy of b that starts offset bytes behind a cache line.
+// aligned returns a copy of b that starts offset bytes behind a cache line, in plain memory of the Go heap.
 func aligned(b []byte, offset int) []byte {
-	f, err := blocked.NewGeometry(blocked.Geometry{Blocks: uint64(len(b)+offset)/64 + 1, K: 1})
+	c := make([]byte, len(b)+2*64)
+	at := int(-uintptr(unsafe.Pointer(unsafe.SliceData(c)))&63) + offset
+	c = c[at : at+len(b) : at+len(b)]
+	copy(c, b)
+	return c
+}
+
+// huge returns a copy of b in memory that asks for huge pages.
+func huge(b []byte) []byte {
+	f, err := blocked.NewGeometry(blocked.Geometry{Blocks: uint64(len(b))/64 + 1, K: 1})
 	if err != nil {
 		panic(err)
 	}
-	c := f.Bits()[offset : offset+len(b) : offset+len(b)]
+	c := f.Bits()[:len(b):len(b)]
 	copy(c, b)
 	return c
 }
@@ -210,20 +275,22 @@ func (r *results) lookups(rounds int, sizes []int) {
 		oursBytes, ownBytes := build(ours, n), build(own, n)
 		line, behind := aligned(oursBytes, 0), aligned(oursBytes, 16)
 		ownLine, ownBehind := aligned(ownBytes, 0), aligned(ownBytes, 16)
-		var things []timed
+		oursHuge, ownHuge := huge(oursBytes), huge(ownBytes)
 		for _, k := range []struct {
 			what string
 			keys keys20
 		}{{"absent", misses}, {"present", hits}, {"unpredictable mix", mixed}} {
-			for _, f := range []struct {
-				name string
-				p    pebble.FilterPolicy
-				f    []byte
-			}{{"blocked", ours, line}, {"blocked, 16 behind a cache line", ours, behind}, {"Pebble's own", own, ownLine}, {"Pebble's own, 16 behind a cache line", own, ownBehind}, {"no filter: the loop and the call", nothing{}, nil}} {
-				things = append(things, timed{series{Group: "lookup", What: k.what, Filter: f.name, Keys: n}, asking(f.p, f.f, k.keys)})
+			ask := func(name string, p pebble.FilterPolicy, f []byte) timed { return timed{name, asking(p, f, k.keys)} }
+			a, b := ask("blocked", ours, line), ask("Pebble's own", own, ownLine)
+			r.compare(rounds, "lookup", k.what, n, a, b)
+			r.compare(rounds/5+1, "loop", k.what, n, ask("the loop and the call", nothing{}, nil), a)
+			r.compare(rounds/2, "behind", k.what, n, ask("blocked, 16 behind a cache line", ours, behind), a)
+			r.compare(rounds/2, "behind", k.what, n, ask("Pebble's own, 16 behind a cache line", own, ownBehind), b)
+			r.compare(rounds, "chain", k.what, n, timed{"blocked", chain(ours, line, k.keys)}, timed{"Pebble's own", chain(own, ownLine, k.keys)})
+			if n > 1_000_000 {
+				r.compare(rounds, "huge", k.what, n, ask("blocked", ours, oursHuge), ask("Pebble's own", own, ownHuge))
 			}
 		}
-		r.run(rounds, things)
 	}
 }
 
@@ -234,21 +301,17 @@ func (r *results) building(rounds int, smoke bool) {
 	}
 	for _, n := range sizes {
 		keys := keysOf(n, func(i int) uint64 { return uint64(i) })
-		var things []timed
-		for _, f := range []struct {
-			name string
-			p    pebble.FilterPolicy
-		}{{"blocked", pebblefilter.Policy(10)}, {"Pebble's own", bloom.FilterPolicy(10)}} {
-			things = append(things, timed{series{Group: "build", What: "AddKey and Finish", Filter: f.name, Keys: n}, func() int {
-				w := f.p.NewWriter(pebble.TableFilter)
+		adding := func(name string, p pebble.FilterPolicy) timed {
+			return timed{name, func() int {
+				w := p.NewWriter(pebble.TableFilter)
 				for i := range n {
 					w.AddKey(keys.key(i))
 				}
 				runtime.KeepAlive(w.Finish(nil))
 				return n
-			}})
+			}}
 		}
-		r.run(rounds, things)
+		r.compare(rounds, "build", "AddKey and Finish", n, adding("blocked", pebblefilter.Policy(10)), adding("Pebble's own", bloom.FilterPolicy(10)))
 	}
 }
 
@@ -296,14 +359,14 @@ func (r *results) small(rounds int, smoke bool) {
 		}
 		r.Small = append(r.Small, s)
 	}
-	const n = 80
+	const n, building = 80, "building, a key"
 	rnd := rand.New(rand.NewPCG(3, 4))
 	const asks = 1 << 16
 	which := make([]uint16, asks)
 	for i := range which {
 		which[i] = uint16(rnd.IntN(filters))
 	}
-	var things []timed
+	things := map[string][]timed{} // by what is done; goleveldb's own last
 	for _, f := range []struct {
 		name string
 		f    filter.Filter
@@ -319,7 +382,7 @@ func (r *results) small(rounds int, smoke bool) {
 			keys keys20
 		}{{"lookup, absent", misses}, {"lookup, present", hits}} {
 			at := 0
-			things = append(things, timed{series{Group: "small", What: k.what, Filter: f.name, Keys: n}, func() int {
+			things[k.what] = append(things[k.what], timed{f.name, func() int {
 				found := 0
 				for range 4096 {
 					if f.f.Contains(all[which[at]], k.keys.key(at)) {
@@ -335,7 +398,7 @@ func (r *results) small(rounds int, smoke bool) {
 		at := 0
 		var b util.Buffer
 		g := f.f.NewGenerator()
-		things = append(things, timed{series{Group: "small", What: "building, a key", Filter: f.name, Keys: n}, func() int {
+		things[building] = append(things[building], timed{f.name, func() int {
 			b.Reset()
 			// A block of the table has some keys more or less.
 			total := 0
@@ -351,7 +414,11 @@ func (r *results) small(rounds int, smoke bool) {
 			return total
 		}})
 	}
-	r.run(rounds, things)
+	for _, what := range []string{"lookup, absent", "lookup, present", building} {
+		t := things[what]
+		r.compare(rounds, "small", what, n, t[0], t[2])
+		r.compare(rounds, "small", what, n, t[1], t[2])
+	}
 }
 
 // rates measures rates of filters that have the same number of bytes, as nearly as their blocks allow.

@@ -28,6 +28,7 @@ type database struct {
 	name  string
 	iter  *pebble.Iterator // of the last level, in its time
 	built time.Duration    // for all tables
+	busy  <-chan error     // closed at the end of the newest step of await
 }
 
 // Close closes the iterator as well.
@@ -46,23 +47,30 @@ func (logger) Infof(string, ...any)  {}
 func (logger) Errorf(string, ...any) {}
 func (l logger) Fatalf(format string, args ...any) {
 	fmt.Fprintf(os.Stderr, "\nlsm: "+format+"\n", args...)
-	_ = os.RemoveAll(l.dir)
+	if err := os.RemoveAll(l.dir); err != nil {
+		fmt.Fprintln(os.Stderr, "lsm:", errLeft, err)
+	}
 	os.Exit(1)
 }
 
-// openAll makes the databases below dir.
-func openAll(dir string, bits int) (dbs []*database, err error) {
+// openAll makes the databases below dir. An error in their background comes to fail. Those that are open are returned with the error.
+func openAll(dir string, c config, fail func(error)) (dbs []*database, err error) {
 	for _, v := range []struct {
 		name   string
 		policy pebble.FilterPolicy
 	}{
-		{"blocked", pebblefilter.Policy(float64(bits))},
-		{"Pebble's own", bloom.FilterPolicy(bits)},
+		{"blocked", pebblefilter.Policy(float64(c.bits))},
+		{"Pebble's own", bloom.FilterPolicy(c.bits)},
 		{"none", pebble.NoFilterPolicy},
 	} {
 		opts := &pebble.Options{
 			Logger: logger{dir},
-			// All have the same tables. A batch is larger than the memtable, and so becomes a run of tables by itself; a large memtable would be taken off the cache.
+			FS:     c.fs,
+			EventListener: &pebble.EventListener{BackgroundError: func(err error) {
+				fail(fmt.Errorf("the database with the filter %q: %w", v.name, err))
+			}},
+			// All have the same tables. A batch is larger than the memtable, and so becomes a run of tables by itself; a large
+			// memtable would be taken off the cache.
 			DisableAutomaticCompactions: true, L0StopWritesThreshold: 1000, DisableWAL: true, MemTableSize: 1 << 20,
 			FormatMajorVersion: pebble.FormatNewest,
 			Cache:              pebble.NewCache(cacheSize),
@@ -73,10 +81,7 @@ func openAll(dir string, bits int) (dbs []*database, err error) {
 		db, err := pebble.Open(filepath.Join(dir, v.name[:4]), opts)
 		opts.Cache.Unref()
 		if err != nil {
-			for _, db := range dbs {
-				err = errors.Join(err, db.Close())
-			}
-			return nil, err
+			return dbs, err
 		}
 		dbs = append(dbs, &database{DB: db, name: v.name})
 	}
@@ -93,13 +98,13 @@ func fill(ctx context.Context, dbs []*database, lines []line) error {
 			batch := db.NewBatch()
 			for i, l := range lines {
 				if i%1024 == 0 && ctx.Err() != nil {
-					return errors.Join(ctx.Err(), batch.Close())
+					return errors.Join(context.Cause(ctx), batch.Close())
 				}
 				if err := batch.Set([]byte(l.text), []byte(l.place), nil); err != nil {
 					return err
 				}
 			}
-			if err := errors.Join(batch.Commit(pebble.NoSync), batch.Close(), db.Flush()); err != nil {
+			if err := await(ctx, db, func() error { return errors.Join(batch.Commit(pebble.NoSync), batch.Close(), db.Flush()) }); err != nil {
 				return err
 			}
 			db.built += time.Since(start)
@@ -114,7 +119,7 @@ func fill(ctx context.Context, dbs []*database, lines []line) error {
 func compactAll(ctx context.Context, dbs []*database) error {
 	bar := newBar("compacting", len(dbs))
 	for _, db := range dbs {
-		if err := db.Compact(ctx, []byte{0}, bytes.Repeat([]byte{0xff}, 16), true); err != nil {
+		if err := await(ctx, db, func() error { return db.Compact(ctx, []byte{0}, bytes.Repeat([]byte{0xff}, 16), true) }); err != nil {
 			return err
 		}
 		if m := db.Metrics(); m.Levels[6].TablesCount != m.Total().TablesCount {
@@ -131,7 +136,8 @@ func compactAll(ctx context.Context, dbs []*database) error {
 	return nil
 }
 
-// filterSize returns what a database's filters take, and the rate that a plan promises for them if they are this library's, as an average over the keys.
+// filterSize returns what a database's filters take, and the rate that a plan promises for them if they are this library's, as an
+// average over the keys.
 func (db *database) filterSize() (filters, tables uint64, planned float64, err error) {
 	levels, err := db.SSTables(pebble.WithProperties())
 	if err != nil {
@@ -231,8 +237,8 @@ func lookUp(ctx context.Context, what string, dbs []*database, w *work, seconds 
 			from := round * perRound % (len(kind.keys) - perRound + 1)
 			keys, in := kind.keys[from:from+perRound], kind.in[from:from+perRound]
 			for turn := range dbs {
-				if err := ctx.Err(); err != nil {
-					return all, err
+				if ctx.Err() != nil {
+					return all, context.Cause(ctx)
 				}
 				i := (turn + round) % len(dbs)
 				db := dbs[i]

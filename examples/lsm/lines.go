@@ -22,8 +22,13 @@ type line struct {
 // readLines returns the distinct lines of the .go files under root that are not empty, in the order of their hashes, which is none to a database and the same in every run. For a smoke test it
 // stops early.
 func readLines(ctx context.Context, root string, smoke bool) ([]line, error) {
+	// In some distributions GOROOT/src is a symbolic link, which WalkDir would not follow.
+	root, err := filepath.EvalSymlinks(root)
+	if err != nil {
+		return nil, err
+	}
 	var paths []string
-	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+	err = filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		if err == nil && d.Type().IsRegular() && strings.HasSuffix(path, ".go") {
 			paths = append(paths, path)
 		}
@@ -35,12 +40,12 @@ func readLines(ctx context.Context, root string, smoke bool) ([]line, error) {
 	if smoke {
 		paths = paths[:min(len(paths), 300)]
 	}
-	bar := newBar("reading "+root, len(paths))
+	bar := newBar("reading Go files", len(paths))
 	seen := map[string]struct{}{}
 	var lines []line
 	for _, path := range paths {
 		if err := ctx.Err(); err != nil {
-			return nil, err
+			return nil, context.Cause(ctx)
 		}
 		data, err := os.ReadFile(path)
 		if err != nil {

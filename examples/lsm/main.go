@@ -6,7 +6,8 @@
 //   - by DB.Get, with the tables as they were flushed: eight in L0, one over the other, so that a key that is not there is looked for in all of them;
 //   - by SeekPrefixGE of an iterator with UseL6Filters, with the database compacted into the last level, where Pebble asks filters in no other way.
 //
-// It needs no network and a few hundred megabytes, takes about a minute, and removes what it wrote, also when it is interrupted.
+// It needs a few hundred megabytes of disk and takes about a minute; the first time go run downloads and compiles Pebble before, which takes minutes. It removes what it wrote, also when it is
+// interrupted, when the terminal or the reader of its output goes away, and when the disk is full.
 package main
 
 import (
@@ -14,6 +15,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -22,6 +24,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
 type config struct {
@@ -30,6 +34,7 @@ type config struct {
 	dir     string
 	seconds float64
 	smoke   bool
+	fs      vfs.FS // nil is the system's
 }
 
 func main() {
@@ -45,22 +50,51 @@ func main() {
 		flag.Usage()
 		os.Exit(2)
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(ctx, stop) // a second interrupt ends the process at once
-	err := run(ctx, c)
+	signals := []os.Signal{os.Interrupt, syscall.SIGTERM}
+	if !signal.Ignored(syscall.SIGHUP) { // nohup
+		signals = append(signals, syscall.SIGHUP)
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), signals...)
+	context.AfterFunc(ctx, stop)   // a second interrupt ends the process at once
+	signal.Ignore(syscall.SIGPIPE) // so that a write to a closed pipe is an error, not the end
+	err := run(ctx, c, os.Stdout)
 	switch {
 	case err == nil:
-	case ctx.Err() != nil && errors.Is(err, context.Canceled):
-		fmt.Fprintln(os.Stderr, "\nlsm: interrupted; the databases are removed")
-		os.Exit(130)
-	default:
+	case ctx.Err() == nil:
 		fmt.Fprintln(os.Stderr, "\nlsm:", err)
 		os.Exit(1)
+	case errors.Is(err, errLeft):
+		fmt.Fprintln(os.Stderr, "\nlsm: interrupted:", err)
+		os.Exit(130)
+	default:
+		fmt.Fprintln(os.Stderr, "\nlsm: interrupted; nothing is left of the databases")
+		os.Exit(130)
 	}
 }
 
-func run(ctx context.Context, c config) (err error) {
+// errLeft is the error where something could not be removed.
+var errLeft = errors.New("not all of the databases is removed")
+
+// sticky is a writer that keeps its first error.
+type sticky struct {
+	io.Writer
+	err error
+}
+
+func (s *sticky) Write(b []byte) (int, error) {
+	if s.err != nil {
+		return 0, s.err
+	}
+	n, err := s.Writer.Write(b)
+	if err != nil {
+		s.err = fmt.Errorf("writing the report: %w", err)
+	}
+	return n, err
+}
+
+func run(ctx context.Context, c config, w io.Writer) (err error) {
 	start := time.Now()
+	out := &sticky{Writer: w}
 	tree := c.src
 	if c.src == "" {
 		tree = "GOROOT/src"
@@ -79,44 +113,111 @@ func run(ctx context.Context, c config) (err error) {
 	if min(len(stored), len(held)) < 1000 {
 		return fmt.Errorf("%s has %d distinct lines of Go, too few to show anything", c.src, len(lines))
 	}
-	fmt.Printf("%d distinct lines of %s: %d stored, %d held back. %d bits a key.\n", len(lines), tree, len(stored), len(held), c.bits)
+	fmt.Fprintf(out, "%s distinct lines of %s: %s stored, %s held back. %d bits a key.\n",
+		thousands(len(lines)), tree, thousands(len(stored)), thousands(len(held)), c.bits)
+	if out.err != nil {
+		return out.err
+	}
 
+	// An error in the background of a database, such as a full disk, ends the run as an interrupt does: Pebble itself would try again for ever.
+	ctx, fail := context.WithCancelCause(ctx)
+	defer fail(nil)
 	dir, err := os.MkdirTemp(c.dir, "blocked-lsm-")
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	dbs, err := openAll(dir, c.bits)
+	var dbs []*database
+	defer func() {
+		if ctx.Err() != nil {
+			err = context.Cause(ctx) // whatever it made of other steps
+		}
+		err = errors.Join(err, closeAll(dbs), remove(dir))
+	}()
+	dbs, err = openAll(dir, c, fail)
 	if err != nil {
 		return err
 	}
-	defer func() {
-		for _, db := range dbs {
-			err = errors.Join(err, db.Close())
-		}
-	}()
 	if err := fill(ctx, dbs, stored); err != nil {
 		return err
 	}
-	sizes(dbs, len(stored))
+	if err := sizes(out, dbs, len(stored)); err != nil {
+		return err
+	}
 
-	w := newWork(stored, held)
-	flushed, err := lookUp(ctx, "lookups in the tables as flushed", dbs, w, c.seconds*0.6, byGet)
+	todo := newWork(stored, held)
+	flushed, err := lookUp(ctx, "lookups in the tables as flushed", dbs, todo, c.seconds*0.6, byGet)
 	if err != nil {
 		return err
 	}
-	report(fmt.Sprintf("DB.Get, %d tables one over the other", parts), dbs, flushed)
+	if err := report(out, fmt.Sprintf("DB.Get, %d tables one over the other", parts), dbs, flushed); err != nil {
+		return err
+	}
 	if err := compactAll(ctx, dbs); err != nil {
 		return err
 	}
-	last, err := lookUp(ctx, "lookups in the last level", dbs, w, c.seconds*0.4, bySeek)
+	last, err := lookUp(ctx, "lookups in the last level", dbs, todo, c.seconds*0.4, bySeek)
 	if err != nil {
 		return err
 	}
-	report("SeekPrefixGE with UseL6Filters, all in the last level", dbs, last)
-	fmt.Print(legend)
-	fmt.Printf("\n%s, %s %s/%s, %s, filter kernel %s, %s; %.0f seconds in all.\n", machine(), runtime.Version(), runtime.GOOS, runtime.GOARCH, system(), kernel(), start.UTC().Format("2006-01-02"), time.Since(start).Seconds())
-	return nil
+	if err := report(out, "SeekPrefixGE with UseL6Filters, all in the last level", dbs, last); err != nil {
+		return err
+	}
+	fmt.Fprint(out, legend)
+	fmt.Fprintf(out, "\n%s, %s %s/%s, %s,\nfilter kernel %s, %s; %.0f seconds in all.\n", machine(), runtime.Version(), runtime.GOOS, runtime.GOARCH,
+		system(), kernel(), start.UTC().Format("2006-01-02"), time.Since(start).Seconds())
+	return out.err
+}
+
+// await calls do and waits for it, but not after the end of ctx: a flush to a full disk has no end. The database is stuck then.
+func await(ctx context.Context, db *database, do func() error) error {
+	done := make(chan error, 1)
+	db.busy = done
+	go func() { done <- do(); close(done) }()
+	select {
+	case err := <-done:
+		return err
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+const patience = 5 * time.Second // with a step that was given up, and with a Close
+
+// closeAll closes databases, but for those that do not come to rest.
+func closeAll(dbs []*database) error {
+	done := make(chan error, len(dbs))
+	for _, db := range dbs {
+		go func() {
+			if db.busy != nil {
+				for range db.busy { // until it is closed
+				}
+			}
+			done <- db.Close()
+		}()
+	}
+	var err error
+	late := time.After(patience)
+	for range dbs {
+		select {
+		case e := <-done:
+			err = errors.Join(err, e)
+		case <-late:
+			return err // the process ends; what matters is that the files go
+		}
+	}
+	return err
+}
+
+// remove removes the databases. One that could not be closed may still make a file or two.
+func remove(dir string) error {
+	var err error
+	for range 20 {
+		if err = os.RemoveAll(dir); err == nil {
+			return nil
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	return fmt.Errorf("%w: %w", errLeft, err)
 }
 
 // goSource finds the source tree of the Go that runs this, or else of the one that built it.
