@@ -8,11 +8,15 @@ import (
 
 // TestRememberedPlans holds remembered plans against fresh ones, with parameters that push each other out.
 func TestRememberedPlans(t *testing.T) {
+	turns := 400
+	if testing.Short() {
+		turns = 60
+	}
 	var wg sync.WaitGroup
 	for g := range 4 {
 		wg.Go(func() {
 			r := rand.New(rand.NewPCG(41, uint64(g)))
-			for range 400 {
+			for range turns {
 				n, x := 1+r.Uint64N(60), []float64{0.01, 0.02, 0.5}[r.IntN(3)]
 				if r.IntN(8) == 0 {
 					n += 1024 // the same place
