@@ -201,6 +201,7 @@ func TestConcurrentDisjoint(t *testing.T) {
 // TestConcurrentInStep: goroutines that go through the blocks in step, so that they meet in each one, at times while one of them holds it. Where they add different keys both are there, at once and in the end; where they add the
 // same key, one is told.
 func TestConcurrentInStep(t *testing.T) {
+	needsPreemption(t)
 	eachKernel(t, func(t *testing.T) {
 		r := rand.New(rand.NewPCG(2, 3))
 		until := time.Now().Add(stressTime(t) / 2)
@@ -456,6 +457,7 @@ func TestConcurrentSnapshot(t *testing.T) {
 
 // TestConcurrentSnapshotMeetsHolders: a copy of a block whose lane 0 was copied while it was being taken or let go, in pieces of which some are all ones and some are not, has no bit that no key set.
 func TestConcurrentSnapshotMeetsHolders(t *testing.T) {
+	needsPreemption(t)
 	c := mustConcurrent(t, Geometry{40, 8})
 	for i := range uint64(200) {
 		c.AddUint64(i)
@@ -585,6 +587,7 @@ func TestConcurrentNew(t *testing.T) {
 
 // TestStressConcurrent adds, looks up, takes snapshots and unions at once, and checks every answer.
 func TestStressConcurrent(t *testing.T) {
+	needsPreemption(t)
 	until := time.Now().Add(stressTime(t))
 	for round := uint64(0); round == 0 || time.Now().Before(until); round++ {
 		eachKernel(t, func(t *testing.T) {

@@ -821,6 +821,7 @@ func init() {
 
 // TestStressGrowing: lookups from several goroutines and adds from others, behind a sync.RWMutex as the documentation has it, against the exact set.
 func TestStressGrowing(t *testing.T) {
+	needsPreemption(t)
 	end := time.Now().Add(stressTime(t))
 	for round := uint64(0); time.Now().Before(end); round++ {
 		const perAdder, adders, readers = 20_000, 2, 3

@@ -407,6 +407,7 @@ func TestLiveOrders(t *testing.T) {
 
 // TestLiveAddedOnce: of goroutines that add the same keys at once, never two are told of one, while filters are swapped.
 func TestLiveAddedOnce(t *testing.T) {
+	needsPreemption(t)
 	eachKernel(t, func(t *testing.T) {
 		const goroutines, keys = 4, 20000
 		l := mustLive(t)
@@ -488,6 +489,7 @@ func TestLiveSwappedDuringAdd(t *testing.T) {
 
 // TestStressLive hammers adds, lookups and rebuilds, some of which fail, and checks every answer against an exact set.
 func TestStressLive(t *testing.T) {
+	needsPreemption(t)
 	until := time.Now().Add(stressTime(t))
 	for round := 0; round == 0 || time.Now().Before(until); round++ {
 		eachKernel(t, func(t *testing.T) {

@@ -335,6 +335,7 @@ func TestRotatingOlderBlocks(t *testing.T) {
 
 // TestRotatingRateOfMany: goroutines that add at once do not fill a generation beyond its plan while the next one is made.
 func TestRotatingRateOfMany(t *testing.T) {
+	needsPreemption(t)
 	for _, adders := range []int{2, 16} {
 		const n, p, generations = 2000, 0.01, 4
 		r := mustRotating(t, n, p, generations)
@@ -373,6 +374,7 @@ func TestRotatingRateOfMany(t *testing.T) {
 
 // TestStressRotating adds and looks up while generations are filled and rotated, and asks for keys as long as they must be found.
 func TestStressRotating(t *testing.T) {
+	needsPreemption(t)
 	until := time.Now().Add(stressTime(t))
 	for round := 0; round == 0 || time.Now().Before(until); round++ {
 		eachKernel(t, func(t *testing.T) {

@@ -2,6 +2,7 @@ package blocked
 
 import (
 	"os"
+	"runtime"
 	"testing"
 	"time"
 )
@@ -18,4 +19,12 @@ func stressTime(t testing.TB) time.Duration {
 		t.Fatalf("BLOCKED_STRESS: %v", err)
 	}
 	return d
+}
+
+// needsPreemption skips a test whose goroutines wait for each other in loops: on WebAssembly there is one thread, and nothing interrupts a goroutine.
+func needsPreemption(t testing.TB) {
+	t.Helper()
+	if runtime.GOARCH == "wasm" {
+		t.Skip("nothing runs at the same time here")
+	}
 }
