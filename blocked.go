@@ -88,7 +88,7 @@ type options struct {
 	roundUp    bool // WithRoundUp
 }
 
-// An Option changes what New, NewGeometry, NewBuilder, NewBuilderBits or NewGrowing makes.
+// An Option changes what New, NewBuilder, NewConcurrent, NewGrowing, NewRotating, NewLive and their like make.
 type Option func(*options)
 
 // WithSeed sets the seed of the hash: any number, 0 if not set. Filters that are to be compared or merged, or to share hashes, need the same.

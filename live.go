@@ -221,7 +221,7 @@ func (l *Live) HashString(key string) uint64 { return l.hasher.HashString(key) }
 // HashUint64 returns the hash of a uint64's eight little-endian bytes.
 func (l *Live) HashUint64(key uint64) uint64 { return l.hasher.HashUint64(key) }
 
-// Add adds key to the filter in use and, during a Rebuild, to its successor. It costs what Concurrent's does for each, and a count of the keys that are new: about half as much again. Where there is neither it does nothing and counts as failed: the first Rebuild
+// Add adds key to the filter in use and, during a Rebuild, to its successor. It costs what Concurrent's does for each, and a count of the keys that are new: together about twice as much. Where there is neither it does nothing and counts as failed: the first Rebuild
 // finds the key in the store.
 func (l *Live) Add(key []byte) { l.AddIfAbsentHash(l.Hash(key)) }
 

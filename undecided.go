@@ -80,6 +80,9 @@ func countTrue(bs []bool) (n int) {
 	return n
 }
 
+// fewFilters is of how many all hashes are asked where most are undecided. With more it pays to drop those that one of the first has found.
+const fewFilters = 3
+
 // askRest looks up, in n filters one after the other from the last to the first, those of hs for which dst is false, and sets it where one may contain them.
 func askRest(dst []bool, hs []uint64, n int, filter func(i int) *header) {
 	if n == 0 {
@@ -88,7 +91,7 @@ func askRest(dst []bool, hs []uint64, n int, filter func(i int) *header) {
 	var u undecided
 	for len(hs) > 0 {
 		m := min(len(hs), undecidedSize)
-		if rest := m - countTrue(dst[:m]); rest >= m-m/4 {
+		if rest := m - countTrue(dst[:m]); n <= fewFilters && rest >= m-m/4 {
 			// Most are undecided, as where most keys are absent: all are asked, which costs less than to sort out those that need it.
 			for i := n - 1; i >= 0; i-- {
 				filter(i).containsAll(u.may[:m], hs[:m])
